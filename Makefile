@@ -1,0 +1,110 @@
+# Every target sets itself up: .venv is made with a stock `python3 -m venv`, and nothing outside
+# this folder is touched. `make help` lists the targets.
+#
+#   make test PYTEST_ARGS="-k moments -x"     other arguments for pytest
+#   make demo PYTHON=python3.13               another Python for .venv (after `make clean`)
+
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?= -n 2 --dist worksteal
+BENCH ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
+
+# The requirements that pyproject.toml lists under a key, as arguments for pip.
+requirements = $$($(BIN)/python -c "import tomllib; \
+  t = tomllib.load(open('pyproject.toml', 'rb')); print(*t$(1))")
+extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
+
+.PHONY: help demo test lint format warnings pure bench clean
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+
+demo: $(VENV)/.package ## classify the Palmer penguins: accuracy, posteriors, evidence
+	@$(BIN)/python examples/penguins.py
+
+test: $(VENV)/.test ## run the whole suite on the compiled kernels, then again on the NumPy ones
+	@echo "== tests on the compiled kernels"
+	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+	@echo "== the same tests on the reference kernels (NumPy)"
+	@POSTERIOR_KERNELS=reference HYPOTHESIS_PROFILE=short \
+	  $(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint ## check style (ruff) and types (mypy)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.lint ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+warnings: $(VENV)/.package ## compile the C++ with warnings as errors
+	@cmake=$$(PATH="$(abspath $(BIN)):$$PATH" command -v cmake) && \
+	  PATH="$(abspath $(BIN)):$$PATH" $$cmake -S . -B build/warnings -G Ninja \
+	    -DPOSTERIOR_WERROR=ON -DPython_EXECUTABLE="$(abspath $(BIN))/python" \
+	    -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" >build/warnings.log && \
+	  $$cmake --build build/warnings
+
+pure: $(VENV)/.package ## install with a compiler that fails, and run the demo on that
+	@rm -rf build/pure && mkdir -p build/pure
+	@CC=/bin/false CXX=/bin/false POSTERIOR_REQUIRE_COMPILED=0 $(BIN)/python -m pip \
+	  --disable-pip-version-check --quiet wheel --no-build-isolation --no-deps -w build/pure .
+	@ls build/pure/posterior-*-py3-none-any.whl
+	@$(PIP) --no-deps --target build/pure/packages build/pure/posterior-*.whl
+	@# -S: without the site module, the editable install of .venv cannot come first.
+	@site=$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))"); \
+	  PYTHONPATH="build/pure/packages:$$site" $(BIN)/python -S examples/penguins.py >build/pure/demo.txt
+	@echo "the wheel without compiled code installs and runs"
+
+bench: $(VENV)/.bench ## time ours against the peers; BENCH="names" picks some
+	@$(BIN)/python -m benchmarks $(BENCH)
+
+clean: ## remove .venv and everything built
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage
+	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# --- set-up: each stamp lies in .venv and is remade when what it was made from changes -----------
+
+$(VENV)/.made:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and \
+	  'posterior needs Python 3.11 or newer: make PYTHON=... names another one')"
+	@echo "== making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The package is editable: Python files are used from src, so only C++ needs a new install. Where
+# this machine can compile an extension, code that does not compile is an error here, not a reason
+# to install without it.
+can_compile = echo '\#include <Python.h>' | $${CXX:-c++} -std=c++20 -x c++ -fsyntax-only \
+  -I"$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('include'))")" - 2>/dev/null
+
+$(VENV)/.package: $(VENV)/.made $(SOURCES)
+	@echo "== building posterior into $(VENV) (a minute or two the first time)"
+	@mkdir -p build
+	@$(PIP) $(call requirements,['build-system']['requires'])
+	@command -v cmake >/dev/null || $(PIP) cmake
+	@command -v ninja >/dev/null || $(PIP) ninja
+	@if $(can_compile); then compiled=1; else compiled=0; \
+	    echo "   no C++20 compiler with Python.h: installing the slower NumPy kernels"; fi; \
+	  PATH="$(abspath $(BIN)):$$PATH" \
+	  POSTERIOR_REQUIRE_COMPILED=$${POSTERIOR_REQUIRE_COMPILED:-$$compiled} \
+	  $(PIP) --no-build-isolation --config-settings=build-dir=build/editable --editable ".[demo]"
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.package
+	@echo "== installing what the tests need"
+	@$(PIP) $(call extra,test)
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.package
+	@$(PIP) $(call extra,lint)
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.package
+	@$(PIP) $(call extra,bench)
+	@touch $@

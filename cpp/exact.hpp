@@ -1,0 +1,139 @@
+// Exact sums of doubles.
+//
+// A sum is a fixed-point number Σᵢ limbᵢ 2^(exponent + 32 i). Limbs hold 32 bits each in 64, so
+// that two billion terms add before a carry is due. Nothing is ever rounded: addition is
+// associative, and what was added can be taken back (Kulisch 1971).
+// Twin: posterior.kernels.reference.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace posterior {
+
+__extension__ typedef __int128 Wide;
+
+constexpr int kLimbBits = 32;
+constexpr std::int64_t kLimbMask = 0xffffffff;
+
+// A table of exact sums that share one window of bits; cell c owns limbs[c * size .. + size].
+struct Sums {
+    std::int64_t* limbs;
+    std::size_t size;
+    std::int64_t exponent;
+
+    // Adds value · 2^position; false if a bit of it falls outside the window.
+    bool add(std::size_t cell, Wide value, std::int64_t position) const {
+        if (value == 0) return true;
+        std::int64_t shift = position - exponent;
+        if (shift < 0) {
+            const int drop = shift < -126 ? 127 : static_cast<int>(-shift);
+            if (value != (value >> drop) << drop) return false;
+            value >>= drop;
+            shift = 0;
+        }
+        std::size_t i = static_cast<std::size_t>(shift) / kLimbBits;
+        const int bits = static_cast<int>(shift % kLimbBits);
+        std::int64_t* limb = limbs + cell * size;
+        if (i >= size) return false;
+        const Wide low = (Wide{1} << (kLimbBits - bits)) - 1;
+        limb[i] += static_cast<std::int64_t>(value & low) << bits;
+        value >>= kLimbBits - bits;
+        while (value != 0) {
+            if (++i >= size) return false;
+            if (value >= -(Wide{1} << 31) && value < (Wide{1} << 31)) {
+                limb[i] += static_cast<std::int64_t>(value);
+                return true;
+            }
+            limb[i] += static_cast<std::int64_t>(value & kLimbMask);
+            value >>= kLimbBits;
+        }
+        return true;
+    }
+};
+
+// x = mantissa · 2^exponent, for finite x.
+struct Parts {
+    std::int64_t mantissa;
+    std::int64_t exponent;
+
+    explicit Parts(double x) {
+        std::uint64_t bits;
+        std::memcpy(&bits, &x, sizeof bits);
+        const std::int64_t raw = static_cast<std::int64_t>(bits >> 52 & 0x7ff);
+        const std::int64_t fraction = static_cast<std::int64_t>(bits & 0xfffffffffffff);
+        mantissa = raw == 0 ? fraction : fraction | std::int64_t{1} << 52;
+        exponent = (raw == 0 ? 1 : raw) - 1075;
+        if (bits >> 63) mantissa = -mantissa;
+    }
+};
+
+// s ← s + w     s ← s + w x     s ← s + w x², all exact.
+inline bool add_term(const Sums& s, std::size_t cell, double w) {
+    const Parts p(w);
+    return s.add(cell, p.mantissa, p.exponent);
+}
+
+inline bool add_term(const Sums& s, std::size_t cell, double w, double x) {
+    const Parts p(w), q(x);
+    return s.add(cell, Wide{p.mantissa} * q.mantissa, p.exponent + q.exponent);
+}
+
+inline bool add_square_term(const Sums& s, std::size_t cell, double w, double x) {
+    const Parts p(w), q(x);
+    const Wide square = Wide{q.mantissa} * q.mantissa;  // 106 bits; times w too wide for one integer
+    const Wide low = square & ((Wide{1} << 53) - 1), high = square >> 53;
+    const std::int64_t position = p.exponent + 2 * q.exponent;
+    return s.add(cell, low * p.mantissa, position) && s.add(cell, high * p.mantissa, position + 53);
+}
+
+// x · 2^exponent; the common case is one product with a power of two made from its bits.
+inline double scaled(double x, std::int64_t exponent) {
+    if (exponent < -1000 || exponent > 900) return std::ldexp(x, static_cast<int>(exponent));
+    const std::uint64_t bits = static_cast<std::uint64_t>(exponent + 1023) << 52;
+    double power;
+    std::memcpy(&power, &bits, sizeof power);
+    return x * power;
+}
+
+// Brings every limb but the last of each cell into [0, 2^32).
+inline void carry(const Sums& s, std::size_t cells) {
+    for (std::size_t c = 0; c < cells; ++c) {
+        std::int64_t* limb = s.limbs + c * s.size;
+        for (std::size_t i = 0; i + 1 < s.size; ++i) {
+            limb[i + 1] += limb[i] >> kLimbBits;
+            limb[i] &= kLimbMask;
+        }
+    }
+}
+
+// Each sum as high + low, about 106 bits of it: a function of the exact value alone. A negative
+// one is read through its magnitude, whose empty limbs at the top are zeros.
+inline void to_pairs(const Sums& s, std::size_t cells, double* high, double* low) {
+    std::vector<std::int64_t> magnitude(s.size);
+    const Sums one{magnitude.data(), s.size, s.exponent};
+    for (std::size_t c = 0; c < cells; ++c) {
+        const std::int64_t* limb = s.limbs + c * s.size;
+        const bool negative = limb[s.size - 1] < 0;
+        for (std::size_t i = 0; i < s.size; ++i) magnitude[i] = negative ? -limb[i] : limb[i];
+        carry(one, 1);
+        double h = 0, l = 0;
+        for (std::size_t i = s.size; i-- > 0;) {
+            if (magnitude[i] == 0) continue;
+            const auto exponent = s.exponent + kLimbBits * static_cast<std::int64_t>(i);
+            const double v = scaled(static_cast<double>(magnitude[i]), exponent);
+            const double sum = h + v, part = sum - h;
+            l += (h - (sum - part)) + (v - part);
+            h = sum;
+        }
+        const double sum = std::isfinite(h) ? h + l : h;
+        const double rest = std::isfinite(sum) ? l - (sum - h) : 0.0;
+        high[c] = negative ? -sum : sum;
+        low[c] = negative ? -rest : rest;
+    }
+}
+
+}  // namespace posterior

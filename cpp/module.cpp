@@ -1,0 +1,210 @@
+// Bindings only: what Python hands over becomes views, the GIL is released, a kernel runs.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+#include "counts.hpp"
+#include "exact.hpp"
+#include "log_prob.hpp"
+#include "moments.hpp"
+#include "normalize.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+namespace p = posterior;
+
+namespace {
+
+template <typename T>
+using Table = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Contiguous = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Output = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
+using Codes = Vector<std::int32_t>;
+using Weight = std::optional<Vector<double>>;
+
+template <typename T>
+p::Matrix<T> matrix(const Table<T>& X) {
+    return {X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
+}
+
+template <typename T, typename Index>
+p::Sparse<T, Index> sparse(const Vector<T>& data, const Vector<Index>& column,
+                           const Vector<Index>& start) {
+    return {data.data(), column.data(), start.data(), start.shape(0) - 1};
+}
+
+p::Groups groups(const Codes& codes, const Weight& weight, std::size_t count) {
+    return {codes.data(), weight ? weight->data() : nullptr, count};
+}
+
+// Limbs come as (..., size); an empty table stands for sums that are not wanted.
+p::Sums sums(const Output<std::int64_t>& limbs, std::int64_t exponent) {
+    return {limbs.data(), limbs.size() == 0 ? 0 : limbs.shape(limbs.ndim() - 1), exponent};
+}
+
+std::size_t cells(const Output<std::int64_t>& limbs) {
+    return limbs.size() == 0 ? 0 : limbs.size() / limbs.shape(limbs.ndim() - 1);
+}
+
+template <typename T>
+void bind_tables_of_numbers(nb::module_& m) {
+    m.def("add_moments",
+          [](Table<T> X, Codes codes, Weight weight, std::size_t count,
+             Output<std::int64_t> counts, std::int64_t count_exponent,
+             Output<std::int64_t> totals, std::int64_t total_exponent,
+             Output<std::int64_t> squares, std::int64_t square_exponent) {
+              nb::gil_scoped_release free;
+              const p::Sums c = sums(counts, count_exponent), t = sums(totals, total_exponent),
+                            q = sums(squares, square_exponent);
+              p::MomentSums chunk(groups(codes, weight, count), X.shape(1), c, t, q);
+              const p::Outcome outcome = chunk.add(matrix(X));
+              p::carry(c, cells(counts));
+              p::carry(t, cells(totals));
+              p::carry(q, cells(squares));
+              return static_cast<int>(outcome);
+          },
+          "X"_a.noconvert(), "codes"_a.noconvert(), "weight"_a.none(), "count"_a,
+          "counts"_a.noconvert(), "count_exponent"_a, "totals"_a.noconvert(), "total_exponent"_a,
+          "squares"_a.noconvert(), "square_exponent"_a);
+    m.def("find_exponents",
+          [](Table<T> X, Output<std::int64_t> above) {
+              std::int64_t lowest = 5000;
+              {
+                  nb::gil_scoped_release free;
+                  p::find_exponents(matrix(X), above.data(), lowest);
+              }
+              return lowest;
+          },
+          "X"_a.noconvert(), "above"_a.noconvert());
+    m.def("gaussian_log_joint",
+          [](Table<T> X, Contiguous<double> mean, Contiguous<double> inverse_deviation,
+             Contiguous<double> term, Vector<double> constant, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::gaussian_log_joint(matrix(X), mean.shape(0), mean.data(),
+                                    inverse_deviation.data(), term.data(), constant.data(),
+                                    out.data());
+          },
+          "X"_a.noconvert(), "mean"_a.noconvert(), "inverse_deviation"_a.noconvert(),
+          "term"_a.noconvert(), "constant"_a.noconvert(), "out"_a.noconvert());
+    m.def("linear_log_joint",
+          [](Table<T> X, Contiguous<double> weight, Contiguous<double> absent,
+             Vector<double> bias, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::linear_log_joint(matrix(X), weight.shape(0), weight.data(), absent.data(),
+                                  bias.data(), out.data());
+          },
+          "X"_a.noconvert(), "weight"_a.noconvert(), "absent"_a.noconvert(),
+          "bias"_a.noconvert(), "out"_a.noconvert());
+    m.def("survey",
+          [](Vector<T> x) {
+              p::Survey s;
+              {
+                  nb::gil_scoped_release free;
+                  s = p::survey(x.data(), x.shape(0));
+              }
+              return nb::make_tuple(s.smallest, s.largest, s.lowest_bit, s.whole, s.finite);
+          },
+          "x"_a.noconvert());
+}
+
+template <typename T>
+void bind_tables_of_codes(nb::module_& m) {
+    m.def("find_code_range",
+          [](Table<T> X, Output<std::int64_t> smallest, Output<std::int64_t> largest) {
+              nb::gil_scoped_release free;
+              p::find_code_range(matrix(X), smallest.data(), largest.data());
+          },
+          "X"_a.noconvert(), "smallest"_a.noconvert(), "largest"_a.noconvert());
+    m.def("add_category_counts",
+          [](Table<T> X, Codes codes, Weight weight, std::size_t count,
+             Vector<std::int64_t> offset, Output<std::int64_t> counts, std::int64_t exponent) {
+              nb::gil_scoped_release free;
+              const p::Sums s = sums(counts, exponent);
+              const bool fits = p::add_category_counts(matrix(X), groups(codes, weight, count),
+                                                       offset.data(), s);
+              p::carry(s, cells(counts));
+              return fits;
+          },
+          "X"_a.noconvert(), "codes"_a.noconvert(), "weight"_a.none(), "count"_a,
+          "offset"_a.noconvert(), "counts"_a.noconvert(), "exponent"_a);
+    m.def("table_log_joint",
+          [](Table<T> X, std::size_t count, Contiguous<double> table,
+             Vector<std::int64_t> offset, Vector<double> bias, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::table_log_joint(matrix(X), count, table.data(), table.shape(1), offset.data(),
+                                 bias.data(), out.data());
+          },
+          "X"_a.noconvert(), "count"_a, "table"_a.noconvert(), "offset"_a.noconvert(),
+          "bias"_a.noconvert(), "out"_a.noconvert());
+}
+
+template <typename T, typename Index>
+void bind_sparse(nb::module_& m) {
+    m.def("add_sparse_sums",
+          [](Vector<T> data, Vector<Index> column, Vector<Index> start, Codes codes,
+             Weight weight, std::size_t count, std::size_t columns, double threshold,
+             Output<std::int64_t> totals, std::int64_t exponent) {
+              nb::gil_scoped_release free;
+              const p::Sums s = sums(totals, exponent);
+              const bool fits =
+                  p::add_sparse_sums(sparse(data, column, start), groups(codes, weight, count),
+                                     columns, threshold, s);
+              p::carry(s, cells(totals));
+              return fits;
+          },
+          "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(),
+          "codes"_a.noconvert(), "weight"_a.none(), "count"_a, "columns"_a, "threshold"_a,
+          "totals"_a.noconvert(), "exponent"_a);
+    m.def("sparse_log_joint",
+          [](Vector<T> data, Vector<Index> column, Vector<Index> start, std::size_t count,
+             Contiguous<double> weight, Vector<double> bias, double threshold,
+             Output<double> out) {
+              nb::gil_scoped_release free;
+              p::sparse_log_joint(sparse(data, column, start), count, weight.data(),
+                                  weight.shape(1), bias.data(), threshold, out.data());
+          },
+          "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(), "count"_a,
+          "weight"_a.noconvert(), "bias"_a.noconvert(), "threshold"_a, "out"_a.noconvert());
+}
+
+}  // namespace
+
+NB_MODULE(_compiled, m) {
+    m.doc() = "Compiled loops of posterior.kernels; see posterior.kernels.compiled.";
+    bind_tables_of_numbers<double>(m);
+    bind_tables_of_numbers<float>(m);
+    bind_tables_of_codes<std::int64_t>(m);
+    bind_tables_of_codes<std::int32_t>(m);
+    bind_tables_of_codes<std::int16_t>(m);
+    bind_tables_of_codes<std::uint8_t>(m);
+    bind_sparse<double, std::int32_t>(m);
+    bind_sparse<double, std::int64_t>(m);
+    bind_sparse<float, std::int32_t>(m);
+    bind_sparse<float, std::int64_t>(m);
+    m.def("carry",
+          [](Output<std::int64_t> limbs) {
+              nb::gil_scoped_release free;
+              p::carry(sums(limbs, 0), cells(limbs));
+          },
+          "limbs"_a.noconvert());
+    m.def("to_pairs",
+          [](Output<std::int64_t> limbs, std::int64_t exponent, Output<double> high,
+             Output<double> low) {
+              nb::gil_scoped_release free;
+              p::to_pairs(sums(limbs, exponent), cells(limbs), high.data(), low.data());
+          },
+          "limbs"_a.noconvert(), "exponent"_a, "high"_a.noconvert(), "low"_a.noconvert());
+    m.def("normalize",
+          [](Output<double> L, int wanted, std::optional<Output<double>> log_evidence) {
+              nb::gil_scoped_release free;
+              p::normalize(L.data(), L.shape(0), L.shape(1), static_cast<p::Wanted>(wanted),
+                           log_evidence ? log_evidence->data() : nullptr);
+          },
+          "L"_a.noconvert(), "wanted"_a, "log_evidence"_a.none());
+}

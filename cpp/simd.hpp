@@ -1,0 +1,33 @@
+// Vectors of eight doubles, compiled for several instruction sets and chosen at load time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+// One build serves any x86-64: GCC compiles a marked function three times and picks one when the
+// module is loaded. Elsewhere (ARM, other compilers) the plain function is already what is wanted.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define POSTERIOR_CLONES \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define POSTERIOR_CLONES
+#endif
+
+#define POSTERIOR_INLINE inline __attribute__((always_inline))
+
+namespace posterior {
+
+constexpr std::size_t kLanes = 8;
+
+// A narrower machine runs these in two or four steps. No sum ever crosses lanes, so the width of
+// the machine's vectors does not change a bit.
+typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
+typedef std::int64_t Integers __attribute__((vector_size(kLanes * sizeof(std::int64_t))));
+
+POSTERIOR_INLINE void load(Lanes& v, const double* p) { std::memcpy(&v, p, sizeof v); }
+POSTERIOR_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
+
+inline std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
+}  // namespace posterior

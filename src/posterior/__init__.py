@@ -1,0 +1,58 @@
+"""What is P(y | x), and why: fast, exact, explained probabilistic classification."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from posterior.data.errors import DegenerateError, DegenerateWarning
+from posterior.engines import threads
+from posterior.estimators import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    JointBayes,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+)
+from posterior.families import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Laplace,
+    MEstimate,
+    Multinomial,
+    Poisson,
+    Product,
+    PseudoRows,
+    VarianceFloor,
+)
+
+try:
+    __version__ = version("posterior")
+except PackageNotFoundError:  # read from a source tree that was never installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "Bernoulli",
+    "BernoulliNB",
+    "Categorical",
+    "CategoricalNB",
+    "ComplementNB",
+    "DegenerateError",
+    "DegenerateWarning",
+    "Gaussian",
+    "GaussianNB",
+    "JointBayes",
+    "Laplace",
+    "MEstimate",
+    "Multinomial",
+    "MultinomialNB",
+    "NaiveBayes",
+    "Poisson",
+    "PoissonNB",
+    "Product",
+    "PseudoRows",
+    "VarianceFloor",
+    "__version__",
+    "threads",
+]

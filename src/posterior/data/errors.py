@@ -1,0 +1,30 @@
+"""Errors and warnings that the package raises on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class DegenerateError(ValueError):
+    """The data cannot determine a parameter that was asked for.
+
+    The core knows positions; `named` writes the names of the feature and the class in their place.
+    """
+
+    def __init__(self, message: str, feature: int | None = None, group: int | None = None) -> None:
+        self.template, self.feature, self.group = message, feature, group
+        super().__init__(message.format(feature=feature, group=group))
+
+    def named(self, features: Sequence[object], groups: Sequence[object]) -> DegenerateError:
+        """The same error in the words of the user's table."""
+        feature = None if self.feature is None else f"{features[self.feature]!r}"
+        group = None if self.group is None else f"{groups[self.group]!r}"
+        return DegenerateError(self.template.format(feature=feature, group=group))
+
+
+class NotFiniteError(ValueError):
+    """An infinite value reached a sum; the boundary says where it stood."""
+
+
+class DegenerateWarning(UserWarning):
+    """The data leave a parameter open, and the model goes on without it."""

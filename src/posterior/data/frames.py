@@ -1,0 +1,139 @@
+"""Frames of pandas, polars, pyarrow and others, through narwhals: columns by name and kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from posterior.data.typing import Array, Floats
+
+Kind = Literal["number", "category"]
+
+
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """The frame behind any library's object, or None if it is no frame."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return None
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def split_target(X: Any, name: str) -> tuple[Any, Array]:
+    """A frame without its target column, and the column."""
+    frame = as_frame(X)
+    if frame is None:
+        raise TypeError(
+            f"Expected a frame, to find the target column {name!r} in, got {type(X).__name__}."
+        )
+    if name not in frame.columns:
+        raise ValueError(f"Expected a target column {name!r}, got columns {frame.columns}.")
+    target = np.asarray(frame.get_column(name).to_list(), dtype=None)
+    return frame.drop(name).to_native(), target
+
+
+def first_row(X: Any) -> tuple[Any, ...]:
+    """The cells of the first row, as they stand in the table."""
+    frame = as_frame(X)
+    if frame is not None:
+        return tuple(frame.row(0))
+    if hasattr(X, "toarray"):
+        return tuple(X[:1].toarray()[0])
+    return tuple(np.asarray(X)[0])
+
+
+def kind(column: nw.Series[Any]) -> Kind:
+    """Whether a column is a number or a category; an error if it is neither."""
+    dtype = column.dtype
+    if dtype == nw.Boolean:
+        return "category"
+    if dtype.is_numeric() or dtype.is_temporal():
+        return "number"
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return "category"
+    kinds = {type(v) for v in column.to_list() if not missing(v)}
+    if kinds <= {str, bool, np.bool_}:
+        return "category"
+    if all(issubclass(k, int | float | np.number) for k in kinds):
+        return "number"
+    names = sorted(k.__name__ for k in kinds)
+    raise TypeError(
+        f"Expected numbers or categories in column {column.name!r}, got values of type "
+        f"{', '.join(names)}. Convert the column, or leave it out."
+    )
+
+
+def missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None, NaN, or a library's own mark."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA refuses to say
+        return True
+
+
+def numbers(column: nw.Series[Any]) -> Floats:
+    """A column as doubles, NaN where a cell is missing; times count in days."""
+    if column.dtype.is_temporal():
+        column = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
+        days = 86_400e6
+        return np.array(
+            [np.nan if missing(v) else np.datetime64(v, "us").astype(float) / days
+             for v in column.to_list()]
+        )
+    if column.dtype.is_numeric() and not column.is_null().any():
+        return np.asarray(column.to_numpy(), np.float64)
+    values = column.to_list()
+    try:
+        return np.array([np.nan if missing(v) else float(v) for v in values])
+    except (TypeError, ValueError):
+        row, bad = next((i, v) for i, v in enumerate(values) if not (missing(v) or _is_number(v)))
+        raise ValueError(
+            f"Expected numbers in column {column.name!r}, got {bad!r} in row {row}. Make it a "
+            'category, families={...: "categorical"}, or mark the cell as missing.'
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def items(column: Sequence[Any]) -> list[Any]:
+    """Cells as plain hashable values, None where missing; whole floats as integers."""
+    return [None if missing(v) else _item(v) for v in column]
+
+
+def _item(value: Any) -> Any:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and plain.is_integer():
+        return int(plain)
+    return plain if isinstance(plain, str | bool | int | float) else str(plain)
+
+
+def distinct(cells: Sequence[Any]) -> Array:
+    """The sorted values of some cells; of mixed types, as strings."""
+    values = set(cells) - {None}
+    if not values:
+        return np.array([], dtype="<U1")
+    if {type(v) for v in values} in ({bool}, {int}, {float}, {int, float}):
+        return np.array(sorted(values))
+    return np.array(sorted({str(v) for v in values}))
+
+
+def encode(cells: Sequence[Any], values: Array) -> Array:
+    """Codes of cells among sorted values: -1 if missing, beyond the last if not among them."""
+    as_text = values.dtype.kind == "U"
+    code = {v: i for i, v in enumerate(values.tolist())}
+    unseen = len(values)
+    return np.fromiter(
+        (-1 if v is None else code.get(str(v) if as_text else v, unseen) for v in cells),
+        np.int32,
+        len(cells),
+    )

@@ -1,0 +1,154 @@
+"""Rows: validated input in the form that statistics and engines read.
+
+Slicing rows costs nothing: every part is a view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from posterior.data.typing import Array, Codes, Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseRows:
+    """Compressed sparse rows; entries of row i are start[i] .. start[i + 1]."""
+
+    data: Array
+    column: Array
+    start: Array
+    n_columns: int
+
+    @classmethod
+    def of(cls, X: sparse.csr_matrix | sparse.csr_array) -> SparseRows:
+        """Views of a CSR matrix, with values as float32 or float64."""
+        data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64)
+        indices, indptr = X.indices, X.indptr
+        if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+        return cls(data, indices, indptr, X.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.start) - 1, self.n_columns
+
+    def __getitem__(self, rows: slice) -> SparseRows:
+        start, stop, _ = rows.indices(len(self.start) - 1)
+        return SparseRows(self.data, self.column, self.start[start : stop + 1], self.n_columns)
+
+    def entries(self) -> Array:
+        """The values that these rows store."""
+        return self.data[self.start[0] : self.start[-1]]
+
+    def take(self, index: Array) -> SparseRows:
+        """Copies of the rows at some positions, in that order."""
+        return SparseRows.of(self.scipy()[index])
+
+    def scipy(self) -> sparse.csr_array:
+        """The same rows as SciPy knows them."""
+        first, last = self.start[0], self.start[-1]
+        parts = (self.data[first:last], self.column[first:last], self.start - first)
+        return sparse.csr_array(parts, shape=self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedRows:
+    """Categories as codes: value j of column c is values[c][j], and a missing cell is negative.
+
+    A code beyond the last value stands for a value that is not among them.
+    """
+
+    codes: Array  # (n, d) integers
+    values: tuple[Array, ...]  # sorted, one array a column
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.codes.shape
+        return n, d
+
+    def __getitem__(self, rows: slice) -> CodedRows:
+        return CodedRows(self.codes[rows], self.values)
+
+    def take(self, index: Array) -> CodedRows:
+        """Copies of the rows at some positions, in that order."""
+        return CodedRows(self.codes[index], self.values)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """Columns of several kinds, one block for each family, in the order of the families."""
+
+    parts: tuple[Array | SparseRows | CodedRows, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.parts[0].shape[0], sum(part.shape[1] for part in self.parts)
+
+    def __getitem__(self, rows: slice) -> Blocks:
+        return Blocks(tuple(part[rows] for part in self.parts))
+
+    def take(self, index: Array) -> Blocks:
+        """Copies of the rows at some positions, in that order."""
+        return Blocks(tuple(take(part, index) for part in self.parts))  # type: ignore[misc]
+
+
+Features: TypeAlias = Array | SparseRows | CodedRows | Blocks
+
+
+def take(X: Features, index: Array) -> Features:
+    """Copies of the rows at some positions, in that order."""
+    return X[index] if isinstance(X, np.ndarray) else X.take(index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hard:
+    """Each row belongs to one of k groups, with a weight; a negative code leaves it out."""
+
+    codes: Codes
+    n_groups: int
+    weight: Floats | None = None
+
+    def __getitem__(self, rows: slice) -> Hard:
+        weight = None if self.weight is None else self.weight[rows]
+        return Hard(self.codes[rows], self.n_groups, weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Soft:
+    """Each group receives a part R[i, k] of each row."""
+
+    R: Floats
+
+    @property
+    def n_groups(self) -> int:
+        return self.R.shape[1]
+
+    def __getitem__(self, rows: slice) -> Soft:
+        return Soft(self.R[rows])
+
+
+Groups: TypeAlias = Hard | Soft
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """A chunk of validated input: features, and which groups the rows belong to."""
+
+    X: Features
+    groups: Groups
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def __getitem__(self, rows: slice) -> Rows:
+        return Rows(self.X[rows], self.groups[rows])
+
+
+def chunk_starts(n_rows: int, chunk_rows: int) -> Sequence[int]:
+    """First rows of the chunks; they depend on the data alone, never on who works on them."""
+    return range(0, max(n_rows, 1), chunk_rows)

@@ -1,0 +1,172 @@
+"""Labels, weights and numbers at the boundary: checked once, with errors that say where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from posterior.data.errors import NotFiniteError
+from posterior.data.rows import SparseRows
+from posterior.data.typing import Array, Codes, Floats
+
+
+def labels(y: Any, n_rows: int) -> tuple[Array, Codes]:
+    """Sorted classes, and the code of each row's class."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    array = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
+    if len(array) != n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"X has {n_rows} rows, y has {len(array)}."
+        )
+    if array.dtype.kind in "iu":
+        return _whole_numbers(array)
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all():
+            row = int(np.argmax(~np.isfinite(array)))
+            raise ValueError(
+                f"Input y contains NaN or infinity, first at row {row}. Drop rows without a label."
+            )
+        if type_of_target(array, input_name="y") not in ("binary", "multiclass"):
+            raise ValueError(
+                "Unknown label type: continuous. Expected classes in y, got fractions such as "
+                f"{array[array != np.round(array)][0]:g}. Cut the target into classes first."
+            )
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: expected classes in y.")
+    if array.dtype.kind in "OUS":
+        return _named(array)
+    classes, codes = np.unique(array, return_inverse=True)
+    return classes, codes.astype(np.int32)
+
+
+def _whole_numbers(y: Array) -> tuple[Array, Codes]:
+    low, high = int(y.min()), int(y.max())
+    if high - low > 4 * len(y) + 1000:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.astype(np.int32)
+    shifted = y - y.dtype.type(low)  # a table of all whole numbers in between: no sort
+    seen = np.zeros(high - low + 1, bool)
+    seen[shifted] = True
+    code = (np.cumsum(seen) - 1).astype(np.int32)
+    return (np.flatnonzero(seen) + low).astype(y.dtype), code[shifted]
+
+
+def _named(y: Array) -> tuple[Array, Codes]:
+    """Strings and other objects, by a dictionary: one look a row instead of a sort."""
+    items = y.tolist()
+    for row, label in enumerate(items):
+        if label is None or label != label:
+            raise ValueError(
+                f"Input y contains NaN or None, first at row {row}. Drop rows without a label."
+            )
+    try:
+        distinct = sorted(set(items))
+    except TypeError as error:
+        raise TypeError(
+            f"Expected labels of one type in y, got several ({error}). Turn them into strings."
+        ) from None
+    code = {label: i for i, label in enumerate(distinct)}
+    codes = np.fromiter(map(code.__getitem__, items), np.int32, len(items))
+    return np.array(distinct, dtype=y.dtype), codes
+
+
+def codes_of(y: Any, classes: Array, n_rows: int) -> tuple[Codes, Array]:
+    """Codes of labels among known classes, and the labels that are not among them."""
+    found, codes = labels(y, n_rows)
+    place = np.searchsorted(classes, found)
+    place = np.minimum(place, len(classes) - 1)
+    known = classes[place] == found
+    if known.all() and len(found) == len(classes):
+        return codes, found[:0]
+    return np.where(known, place, -1).astype(np.int32)[codes], found[~known]
+
+
+def weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Weights as doubles; None if every row counts once."""
+    if sample_weight is None:
+        return None
+    if np.ndim(sample_weight) == 0:
+        w = np.full(n_rows, float(sample_weight))
+    else:
+        w = np.ascontiguousarray(sample_weight, np.float64)
+    if w.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {w.ndim}D array.")
+    if len(w) != n_rows:
+        raise ValueError(
+            f"sample_weight.shape == {w.shape}, expected ({n_rows},): one weight for each row."
+        )
+    bad = ~np.isfinite(w) | (w < 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"Expected finite, non-negative weights, got {w[row]:g} at row {row}. "
+            "Use forget() to take rows back."
+        )
+    if not w.any():
+        raise ValueError("Expected at least one row of positive weight, got weights of zero only.")
+    return w
+
+
+def priors(given: Any, n_classes: int) -> Floats:
+    """Class probabilities that someone chose."""
+    p = np.asarray(given, np.float64)
+    if p.shape != (n_classes,):
+        raise ValueError(
+            f"Number of priors must match number of classes: got {p.size} for {n_classes}."
+        )
+    if (p < 0).any():
+        raise ValueError("Priors must be non-negative.")
+    if not np.isclose(p.sum(), 1.0):
+        raise ValueError(f"The sum of the priors should be 1, got {p.sum():g}.")
+    return p
+
+
+def check_numbers(
+    X: Array | SparseRows,
+    *,
+    first_row: int = 0,
+    names: Sequence[Any] | None = None,
+    missing: bool,
+    negative: bool,
+    estimator: str,
+) -> None:
+    """Refuse infinite cells, and missing or negative ones where they have no meaning."""
+    values = X.entries() if isinstance(X, SparseRows) else X
+    if values.size == 0:
+        return
+    if not negative and values.min() < 0:
+        where = _where(X, values < 0, first_row, names)
+        raise ValueError(
+            f"Negative values in data passed to {estimator} (input X), first {where}."
+        )
+    if values.dtype.kind != "f" or np.isfinite(values.sum()):
+        return
+    if np.isinf(values).any():
+        raise NotFiniteError(
+            f"Input X contains infinity, first {_where(X, np.isinf(values), first_row, names)}. "
+            "Replace it by a number, or by NaN if the cell is not known."
+        )
+    if not missing and np.isnan(values).any():
+        raise ValueError(
+            f"Input X contains NaN, first {_where(X, np.isnan(values), first_row, names)}, and "
+            f"{estimator} has no meaning for a missing count. Fill it in, or leave the row out."
+        )
+
+
+def _where(
+    X: Array | SparseRows, bad: Array, first_row: int, names: Sequence[Any] | None
+) -> str:
+    if isinstance(X, SparseRows):
+        entry = int(np.argmax(bad)) + int(X.start[0])
+        row = int(np.searchsorted(X.start, entry, side="right")) - 1
+        column = int(X.column[entry])
+    else:
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+    name = f"{column}" if names is None else f"{names[column]!r}"
+    return f"in row {first_row + row}, column {name}"

@@ -1,0 +1,113 @@
+"""Threads of this process. All of the package's threads live here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TypeVar
+
+from posterior.data.rows import Features, Hard, Rows, SparseRows, chunk_starts
+from posterior.data.typing import Floats
+from posterior.statistics.algebra import Statistics
+
+S = TypeVar("S", bound=Statistics)
+T = TypeVar("T")
+
+SUM_CELLS = 4_000_000  # cells of a chunk to sum: large against its statistics, small for a queue
+FILL_CELLS = 400_000  # cells of a chunk to score: in and out stay in cache
+
+_chosen: int | None = None
+_pools: dict[int, ThreadPoolExecutor] = {}
+os.register_at_fork(after_in_child=_pools.clear)
+
+
+def n_threads() -> int:
+    """`threads(n)` if set, or OMP_NUM_THREADS, or the CPUs that this process may use."""
+    if _chosen is not None:
+        return _chosen
+    try:
+        return max(1, int(os.environ["OMP_NUM_THREADS"]))
+    except (KeyError, ValueError):
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+class threads:  # noqa: N801 - reads as a setting
+    """Use n threads from here on, or, in a with statement, inside it. Results never change.
+
+    >>> import posterior
+    >>> with posterior.threads(1):
+    ...     pass
+    """
+
+    def __init__(self, n: int | None) -> None:
+        global _chosen
+        if n is not None and n < 1:
+            raise ValueError(f"Expected at least one thread, got {n}.")
+        self._before, _chosen = _chosen, n
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        global _chosen
+        _chosen = self._before
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Threads of this process; the same bits on 1 thread or on 64."""
+
+    threads: int | None = None
+    chunk_rows: int | None = None  # None: as many as keep a chunk busy for some milliseconds
+
+    def sum(self, function: Callable[[Rows], S], rows: Rows) -> S:
+        """function(chunk) added up over all chunks, in order."""
+        size = self.chunk_rows or _rows_to_sum(rows)
+        starts = chunk_starts(len(rows), size)
+        if len(starts) == 1:
+            return function(rows)
+        return reduce(add, self._map(lambda i: function(rows[i : i + size]), starts))
+
+    def fill(
+        self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
+    ) -> None:
+        """function(chunk, its rows, its part of out) for all chunks."""
+        n, width = X.shape[0], _cells_a_row(X) + out.shape[1]
+        size = self.chunk_rows or max(256, FILL_CELLS // max(width, 1))
+        if n <= size:
+            return function(X, slice(0, n), out)
+
+        def part(i: int) -> None:
+            rows = slice(i, min(i + size, n))
+            function(X[rows], rows, out[rows])
+
+        for _ in self._map(part, chunk_starts(n, size)):
+            pass
+        return None
+
+    def _map(self, function: Callable[[int], T], starts: Iterable[int]) -> Iterable[T]:
+        n = self.threads or n_threads()
+        if n == 1:
+            return map(function, starts)
+        if n not in _pools:
+            _pools[n] = ThreadPoolExecutor(n, thread_name_prefix="posterior")
+        return _pools[n].map(function, starts)
+
+
+def _cells_a_row(X: Features) -> int:
+    """How much there is to read in a row."""
+    if isinstance(X, SparseRows):
+        return int(X.start[-1] - X.start[0]) // max(X.shape[0], 1) + 1
+    return X.shape[1]
+
+
+def _rows_to_sum(rows: Rows) -> int:
+    """Enough rows that adding their statistics costs less than making them."""
+    X, groups = rows.X, rows.groups
+    width = max(_cells_a_row(X), 1)
+    least = 2 * groups.n_groups * X.shape[1] // width if isinstance(groups, Hard) else 0
+    return max(1024, SUM_CELLS // width, least)

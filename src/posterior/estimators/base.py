@@ -1,0 +1,14 @@
+"""What every generative classifier does, put together."""
+
+from __future__ import annotations
+
+from posterior.estimators.explaining import Explaining
+from posterior.estimators.validating import Validating
+
+
+class GenerativeClassifier(Validating, Explaining):
+    """Bayes' rule: p(k | x) ∝ π_k p(x | θ_k).
+
+    A subclass says how input becomes features, which family they have, and what users find on the
+    fitted model (`hooks.Hooks`).
+    """

@@ -1,0 +1,79 @@
+"""What a generative classifier says about itself; the rest is derived from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from posterior.data.errors import DegenerateError
+from posterior.data.rows import Features, Hard, Rows
+from posterior.data.typing import Array, Floats
+from posterior.engines.local import Local
+from posterior.families.family import AnyFamily
+from posterior.generative.joint import Joint, JointStatistics
+
+
+class Hooks(ClassifierMixin, BaseEstimator):
+    """How input becomes features, which family they have, and what users find on the model."""
+
+    statistics_: JointStatistics[Any]
+    classes_: Array
+    n_features_in_: int
+    calibrated: str | None
+    engine_ = Local()
+
+    def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
+        """Validated input in the form that the family reads."""
+        raise NotImplementedError
+
+    def _family(self) -> AnyFamily:
+        raise NotImplementedError
+
+    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
+        """Attributes of the fitted model."""
+        raise NotImplementedError
+
+    def _joint(self) -> Joint[Any, Any]:
+        """The fitted model, read from its attributes."""
+        raise NotImplementedError
+
+    def _log_prior(self, weight: Floats) -> Floats:
+        """Log probabilities of the classes from their weights (..., k)."""
+        raise NotImplementedError
+
+    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
+        """Look at a chunk while it is in cache, and refuse what has no meaning."""
+
+    def _forgotten(self, features: Any) -> Any:
+        """Statistics after rows were taken back, without what only those rows had."""
+        return features
+
+    def _feature_names(self) -> Array:
+        names = getattr(self, "feature_names_in_", None)
+        return np.arange(self.n_features_in_) if names is None else np.asarray(names)
+
+    def _names(self) -> Named:
+        return Named(self)
+
+    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        """From sums to a model: no row is needed any more."""
+        family = self._family()
+        with self._names():
+            parameters = family.estimate(statistics.features)
+        return Joint(family, self._log_prior(statistics.weight.rounded()), parameters)
+
+
+class Named:
+    """Errors of the core in the words of the user's table."""
+
+    def __init__(self, model: Hooks) -> None:
+        self._model = model
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, DegenerateError):
+            raise error.named(self._model._feature_names(), self._model.classes_) from None

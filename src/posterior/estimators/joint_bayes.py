@@ -1,0 +1,140 @@
+"""The full joint table: Bayes' rule without the naive assumption, for small discrete data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+
+from posterior.data import frames
+from posterior.data.rows import CodedRows
+from posterior.data.typing import Array, Floats
+from posterior.estimators.base import GenerativeClassifier
+from posterior.estimators.mixed import NaiveBayes
+from posterior.estimators.naive_bayes import CALIBRATED, log_prior
+from posterior.families import Categorical, Laplace
+from posterior.generative.joint import Joint, JointStatistics
+from posterior.statistics.counts import Counts
+
+SEPARATOR = "\x1f"  # between the cells of a row that is written as one value
+EMPTY = "\x00"  # a missing cell, which is a value of its own here
+
+
+class JointBayes(GenerativeClassifier):
+    """Bayes' rule with one probability for every different row, and no assumption.
+
+    p(y = k | x) ∝ π_k (n_kx + α) / (n_k + α ∏ⱼ |Vⱼ|)
+
+    Optimal if there were data without end. With d columns of yes and no it has 2 (2^d - 1)
+    parameters for two classes, where naive Bayes has 2 d: compare `n_parameters_`. A missing cell
+    is a value of its own.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo-rows of every row that could be.
+    class_prior : array of shape (n_classes,), optional
+        Class probabilities; learned if not given.
+    calibrated : {"temperature", "isotonic"}, optional
+        Correct the probabilities by out-of-fold scores, which cost no refit.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
+    n_cells_ : int
+        How many different rows there can be.
+
+    Examples
+    --------
+    >>> from posterior import JointBayes
+    >>> model = JointBayes().fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["even", "odd", "odd", "even"])
+    >>> model.predict([[1, 0]])
+    array(['odd'], dtype='<U4')
+    """
+
+    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {"alpha": (0.001, 0.01, 0.1, 1.0)}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "class_prior": ["array-like", None],
+        "calibrated": CALIBRATED,
+    }
+
+    def __init__(
+        self, *, alpha: float = 1.0, class_prior: Any = None, calibrated: str | None = None
+    ) -> None:
+        self.alpha = alpha
+        self.class_prior = class_prior
+        self.calibrated = calibrated
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    _read = NaiveBayes._read
+
+    def _features(self, X: Any, fitting: bool, reset: bool) -> CodedRows:
+        columns = self._read(X, reset)  # type: ignore[misc]
+        if isinstance(columns, np.ndarray):
+            if columns.dtype.kind == "f" and np.isinf(columns).any():
+                row, j = np.argwhere(np.isinf(columns))[0]
+                raise ValueError(f"Input X contains infinity, first in row {row}, column {j}.")
+            cells = [frames.items(columns[:, j].tolist()) for j in range(columns.shape[1])]
+        else:
+            cells = [frames.items(column.to_list()) for column in columns]
+        texts = [[EMPTY if v is None else str(v) for v in column] for column in cells]
+        rows = [SEPARATOR.join(row) for row in zip(*texts, strict=True)]
+        values = frames.distinct(rows)
+        return CodedRows(frames.encode(rows, values)[:, None], (values,))
+
+    def _sizes(self, counts: Counts) -> list[int]:
+        """How many values each column has among the rows that were seen."""
+        seen = counts.seen()
+        rows = [row.split(SEPARATOR) for row in seen.values[0].tolist()]
+        return [len(set(column)) for column in zip(*rows, strict=True)]
+
+    def _family(self) -> Categorical:
+        cells = getattr(self, "_cells", 0)
+        return Categorical(Laplace(float(self.alpha)), (cells,) if cells else None)
+
+    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        self._cells = int(np.prod([int(n) for n in self._sizes(statistics.features)], dtype=object))
+        return super()._finish(statistics)
+
+    def _forgotten(self, features: Counts) -> Counts:
+        return features.seen()
+
+    def _log_prior(self, weight: Floats) -> Floats:
+        return log_prior(weight, self.class_prior)
+
+    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
+        return {
+            "class_count_": statistics.weight.rounded(),
+            "class_log_prior_": joint.log_prior,
+            "joint_": joint,
+            "n_cells_": self._cells,
+        }
+
+    def _joint(self) -> Joint[Any, Any]:
+        return self.joint_
+
+    def _feature_names(self) -> Array:
+        """The row is one feature here."""
+        return np.array(["row"])
+
+    def _values(self, X: Any) -> tuple[Any, ...]:
+        return (", ".join(str(v) for v in super()._values(X)),)
+
+    def _as_input(self, features: CodedRows) -> Array:
+        rows = [features.values[0][c].split(SEPARATOR) for c in features.codes[:, 0]]
+        return np.array([[None if v == EMPTY else v for v in row] for row in rows], dtype=object)
+
+    def _n_cells(self) -> int:
+        return int(self.n_cells_)

@@ -1,0 +1,236 @@
+"""Fitting, streaming, merging and forgetting: all of it is adding and subtracting sums."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import validate
+from posterior.data.errors import NotFiniteError
+from posterior.data.rows import Hard, Rows
+from posterior.data.typing import Array
+from posterior.estimators.hooks import Hooks
+from posterior.generative.calibration import CALIBRATORS
+from posterior.generative.joint import JointStatistics, labeled
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def all_or_nothing(method: F) -> F:
+    """A call that fails leaves the model as it was."""
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = self.__dict__.copy()
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return guarded  # type: ignore[return-value]
+
+
+class Learning(Hooks):
+    """fit, partial_fit, merge, forget, decay."""
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and their classes; what was learned before is dropped.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or the name of a column of the frame X
+        sample_weight : array of shape (n_samples,), optional
+        """
+        self._validate_params()
+        self._check_calibrated()
+        X, y = self._with_target(X, y)
+        features = self._features(X, fitting=True, reset=True)
+        self.classes_, codes = validate.labels(y, features.shape[0])
+        weight = validate.weights(sample_weight, features.shape[0])
+        rows = Rows(features, Hard(codes, len(self.classes_), weight))
+        self._closed = False
+        self.__dict__.pop("calibrator_", None)
+        self._accept(self._sum(rows))
+        if self.calibrated is not None:
+            self._calibrate(rows)
+        return self
+
+    @all_or_nothing
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add rows: exactly the model that `fit` on all rows so far would give.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array, optional
+            All classes that may come. It closes the set: another label is then an error.
+        """
+        self._validate_params()
+        self._check_calibrated(streaming=True)
+        first = not hasattr(self, "classes_")
+        X, y = self._with_target(X, y)
+        features = self._features(X, fitting=True, reset=first)
+        weight = validate.weights(sample_weight, features.shape[0])
+        if first:
+            self._open(classes, y, features.shape[0])
+        elif classes is not None:
+            self._check_same(classes)
+        codes, new = validate.codes_of(y, self.classes_, features.shape[0])
+        if len(new):
+            if self._closed:
+                raise ValueError(
+                    f"The target label(s) {new} in y do not exist in the initial classes "
+                    f"{self.classes_}. Name all classes in the first call."
+                )
+            self._grow(np.union1d(self.classes_, new))
+            codes, _ = validate.codes_of(y, self.classes_, features.shape[0])
+        more = self._sum(Rows(features, Hard(codes, len(self.classes_), weight)))
+        self._accept(self.statistics_ + more if hasattr(self, "statistics_") else more)
+        return self
+
+    @all_or_nothing
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows back: exactly the model that never saw them."""
+        check_is_fitted(self)
+        self._check_calibrated(streaming=True)
+        X, y = self._with_target(X, y)
+        features = self._features(X, fitting=True, reset=False)
+        weight = validate.weights(sample_weight, features.shape[0])
+        codes, new = validate.codes_of(y, self.classes_, features.shape[0])
+        if len(new):
+            raise ValueError(f"Expected rows that were learned, got class(es) {new} never seen.")
+        less = self._sum(Rows(features, Hard(codes, len(self.classes_), weight)))
+        left = self.statistics_ - less
+        short = left.weight.rounded() < 0
+        if short.any():
+            raise ValueError(
+                "Expected rows that were learned, got more of class "
+                f"{self.classes_[short][0]!r} than the model has seen."
+            )
+        left = JointStatistics(left.weight, self._forgotten(left.features))
+        if not self._closed:
+            known = np.flatnonzero(left.weight.rounded() > 0)
+            if len(known) == 0:
+                raise ValueError("Expected some rows to remain; to start anew, call fit().")
+            self.classes_, left = self.classes_[known], left.take(known)
+        self._accept(left)
+        return self
+
+    @all_or_nothing
+    def merge(self, other: Self) -> Self:
+        """Add what another model of the same kind has learned from other rows."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if type(other) is not type(self):
+            raise TypeError(
+                f"Expected another {type(self).__name__} to merge, got {type(other).__name__}."
+            )
+        self._check_calibrated(streaming=True)
+        self._check_mergeable(other)
+        classes = np.union1d(self.classes_, other.classes_)
+        place = np.searchsorted(classes, other.classes_)
+        more = other.statistics_.placed(place, len(classes))
+        self._grow(classes)
+        self._accept(self.statistics_ + more)
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        return copy.deepcopy(self).merge(other)
+
+    @all_or_nothing
+    def decay(self, factor: float) -> Self:
+        """Count every row so far as `factor` of a row, so that newer ones weigh more."""
+        check_is_fitted(self)
+        if not 0 < factor <= 1:
+            raise ValueError(f"Expected a factor above 0 and at most 1, got {factor}.")
+        self._accept(self.statistics_ * factor)
+        return self
+
+    def _sum(self, rows: Rows) -> JointStatistics[Any]:
+        family = self._family()
+
+        def checked(chunk: Rows) -> JointStatistics[Any]:
+            try:
+                self._check_chunk(chunk.X, 0, fitting=True)
+                return labeled(chunk, family)
+            except NotFiniteError:
+                raise NotFiniteError("infinite") from None
+
+        try:
+            return self.engine_.sum(checked, rows)
+        except (NotFiniteError, ValueError):
+            self._check_chunk(rows.X, 0, fitting=True)  # says where in the whole table
+            raise
+
+    def _accept(self, statistics: JointStatistics[Any]) -> None:
+        statistics = statistics.compact()
+        self.__dict__.update(self._learned(self._finish(statistics), statistics))
+        self.statistics_ = statistics
+
+    def _open(self, classes: Any, y: Any, n_rows: int) -> None:
+        """The first call of partial_fit decides which classes there are."""
+        self._closed = classes is not None
+        self.classes_ = (
+            unique_labels(classes) if self._closed else validate.labels(y, n_rows)[0]
+        )
+
+    def _check_same(self, classes: Any) -> None:
+        given = np.asarray(classes)
+        if len(given) != len(self.classes_) or not np.array_equal(np.sort(given), self.classes_):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
+                f"{self.classes_!r}"
+            )
+
+    def _grow(self, classes: Array) -> None:
+        """Make room for new classes."""
+        if len(classes) > len(self.classes_):
+            place = np.searchsorted(classes, self.classes_)
+            self.statistics_ = self.statistics_.placed(place, len(classes))
+            self.classes_ = classes
+
+    def _check_mergeable(self, other: Self) -> None:
+        if self.n_features_in_ != other.n_features_in_:
+            raise ValueError(
+                f"Expected a model of {self.n_features_in_} features to merge, got one of "
+                f"{other.n_features_in_}."
+            )
+        mine, theirs = (list(getattr(m, "feature_names_in_", ())) for m in (self, other))
+        if mine and theirs and mine != theirs:
+            raise ValueError(f"Expected features {mine} to merge, got {theirs}.")
+
+    def _check_calibrated(self, streaming: bool = False) -> None:
+        if self.calibrated is None:
+            return
+        if self.calibrated not in CALIBRATORS:
+            raise ValueError(
+                f"Expected calibrated to be one of {sorted(CALIBRATORS)} or None, got "
+                f"{self.calibrated!r}."
+            )
+        if streaming:
+            raise ValueError(
+                "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
+            )
+
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """A column of the frame by its name, or y as it is."""
+        if not isinstance(y, str):
+            return X, y
+        from posterior.data.frames import split_target
+
+        return split_target(X, y)
+
+    def _calibrate(self, rows: Rows) -> None:
+        raise NotImplementedError

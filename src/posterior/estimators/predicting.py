@@ -1,0 +1,113 @@
+"""From rows to posteriors and answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from posterior import kernels
+from posterior.data import validate
+from posterior.data.typing import Array, Floats
+from posterior.estimators.hooks import Hooks
+from posterior.generative.joint import Joint
+
+
+class Predicting(Hooks):
+    """predict, predict_proba and their kin."""
+
+    def _scored(self, X: Any, wanted: str | None, joint: Joint[Any, Any] | None = None) -> Floats:
+        """log p(x, k), or what `normalize` makes of it, chunk by chunk."""
+        check_is_fitted(self)
+        features = self._features(X, fitting=False, reset=False)
+        joint = joint or self._joint()
+        with self._names():
+            scorer = joint.scorer()
+        evidence = wanted == "log_evidence"
+        out = np.empty((features.shape[0], 1 if evidence else len(joint.log_prior)))
+
+        def score(chunk: Any, rows: slice, part: Floats) -> None:
+            self._check_chunk(chunk, rows.start, fitting=False)
+            if evidence:
+                log_joint = np.empty((len(part), len(joint.log_prior)))
+                scorer(chunk, log_joint)
+                kernels.normalize(log_joint, wanted, part)
+                return
+            scorer(chunk, part)
+            if wanted is not None:
+                kernels.normalize(part, wanted)
+
+        self.engine_.fill(score, features, out)
+        return out
+
+    def _with_priors(self, priors: Any) -> Joint[Any, Any]:
+        joint = self._joint()
+        if priors is None:
+            return joint
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(validate.priors(priors, len(self.classes_)))
+        return Joint(joint.family, log_prior, joint.parameters)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log p(x, k) of each row and class."""
+        return self._scored(X, None)
+
+    def predict_log_proba(self, X: Any, *, priors: Any = None) -> Floats:
+        """log p(k | x); `priors` are class probabilities other than the learned ones."""
+        check_is_fitted(self)
+        calibrator = getattr(self, "calibrator_", None)
+        if calibrator is None:
+            return self._scored(X, "log_posterior", self._with_priors(priors))
+        log_proba = calibrator.apply(self._scored(X, "log_posterior"))
+        if priors is not None:
+            log_proba += self._with_priors(priors).log_prior - self._joint().log_prior
+            kernels.normalize(log_proba, "log_posterior")
+        return np.asarray(log_proba)
+
+    def predict_proba(self, X: Any, *, priors: Any = None) -> Floats:
+        """p(k | x); `priors` are class probabilities other than the learned ones."""
+        check_is_fitted(self)
+        if getattr(self, "calibrator_", None) is None:
+            return self._scored(X, "posterior", self._with_priors(priors))
+        return np.exp(self.predict_log_proba(X, priors=priors))
+
+    def predict(
+        self, X: Any, *, priors: Any = None, costs: Any = None, reject: float | None = None
+    ) -> Array:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame
+        priors : array of shape (n_classes,), optional
+            Class probabilities other than the learned ones.
+        costs : array of shape (n_classes, n_classes), optional
+            costs[i, j] is the price of answering class j when it is class i; the answer is the
+            one of least expected cost.
+        reject : float, optional
+            Leave rows unanswered (masked) whose answer is less probable than this.
+        """
+        check_is_fitted(self)
+        plain = costs is None and reject is None
+        if plain and getattr(self, "calibrator_", None) is None:
+            log_joint = self._scored(X, None, self._with_priors(priors))
+            return self.classes_[log_joint.argmax(axis=1)]
+        proba = self.predict_proba(X, priors=priors)
+        codes = proba.argmax(axis=1)
+        if costs is not None:
+            price = np.asarray(costs, np.float64)
+            if price.shape != (len(self.classes_), len(self.classes_)):
+                raise ValueError(
+                    f"Expected costs of shape {(len(self.classes_),) * 2}, got {price.shape}."
+                )
+            codes = (proba @ price).argmin(axis=1)
+        answer = self.classes_[codes]
+        if reject is None:
+            return answer
+        unsure = proba[np.arange(len(proba)), codes] < reject
+        return np.ma.masked_array(answer, mask=unsure)
+
+    def log_evidence(self, X: Any) -> Floats:
+        """log p(x): the lower, the stranger the row."""
+        return self._scored(X, "log_evidence")[:, 0]

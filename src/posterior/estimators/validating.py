@@ -1,0 +1,162 @@
+"""Held-out scores, tuning and calibration from one set of sums."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from posterior import kernels
+from posterior.data import validate
+from posterior.data.rows import Hard, Rows
+from posterior.data.table import Table
+from posterior.data.typing import Codes, Floats
+from posterior.estimators.learning import Learning, all_or_nothing
+from posterior.generative.calibration import CALIBRATORS
+from posterior.generative.held_out import (
+    fold_statistics,
+    leave_one_out,
+    models_without,
+    score_held_out,
+    stratified_folds,
+)
+from posterior.generative.validation import HeldOut
+
+FOLDS = 10
+
+
+class Validating(Learning):
+    """cross_validate, leave_one_out, tune, calibrated."""
+
+    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    """The parameter that `tune` chooses, and the values it tries."""
+
+    def cross_validate(
+        self, X: Any, y: Any, folds: Any = FOLDS, sample_weight: Any = None
+    ) -> HeldOut:
+        """Score every row by the model of the other folds, for about the price of one fit.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        folds : int, array of shape (n_samples,), or a splitter of scikit-learn
+            A number deals the rows out evenly by class, in order.
+        """
+        other, rows = self._untouched(X, y, sample_weight)
+        groups = rows.groups
+        assert isinstance(groups, Hard)
+        fold = _folds(folds, X, groups.codes, groups.n_groups)
+        parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._family(), self.engine_)
+        joints = models_without(parts, other._finish_held_out)
+        log_joint = score_held_out(rows.X, fold, joints, self.engine_)
+        return other._held_out(log_joint, rows, fold)
+
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
+        """Score every row by the model of all the others."""
+        other, rows = self._untouched(X, y, sample_weight)
+        statistics = other._sum(rows)
+        log_joint = leave_one_out(rows, statistics, other._family(), other._log_prior)
+        return other._held_out(log_joint, rows, None)
+
+    @all_or_nothing
+    def tune(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = FOLDS,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Choose the smoothing by out-of-fold log loss, with no refit, and fit with it.
+
+        Parameters
+        ----------
+        X, y, folds, sample_weight : as in `cross_validate`
+        grid : mapping of one parameter to the values to try, optional
+        """
+        chosen = dict(self.tuned if grid is None else grid)
+        if len(chosen) != 1:
+            raise ValueError(f"Expected one parameter to tune, got {sorted(chosen)}.")
+        ((name, values),) = chosen.items()
+        other, rows = self._untouched(X, y, sample_weight)
+        groups = rows.groups
+        assert isinstance(groups, Hard)
+        fold = _folds(folds, X, groups.codes, groups.n_groups)
+        parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._family(), self.engine_)
+        results = []
+        for value in values:
+            other.set_params(**{name: value})
+            joints = models_without(parts, other._finish_held_out)
+            log_joint = score_held_out(rows.X, fold, joints, self.engine_)
+            results.append(other._held_out(log_joint, rows, fold))
+        losses = np.array([r.log_loss for r in results])
+        best = int(np.nanargmin(losses))
+        self.set_params(**{name: values[best]})
+        self.fit(X, y, sample_weight=sample_weight)
+        self.tuning_ = Table(
+            {
+                name: np.array([str(v) if not np.isscalar(v) else v for v in values]),
+                "log_loss": losses,
+                "standard error": np.array([r.standard_error("log_loss") for r in results]),
+                "accuracy": np.array([r.accuracy for r in results]),
+                "chosen": np.where(np.arange(len(values)) == best, "<-", ""),
+            }
+        )
+        return self
+
+    def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
+        """A model of the same settings that knows the table's shape and no row, and the rows."""
+        other = clone(self)
+        other._validate_params()
+        X, y = other._with_target(X, y)
+        features = other._features(X, fitting=True, reset=True)
+        other.classes_, codes = validate.labels(y, features.shape[0])
+        weight = validate.weights(sample_weight, features.shape[0])
+        return other, Rows(features, Hard(codes, len(other.classes_), weight))
+
+    def _finish_held_out(self, statistics: Any) -> Any:
+        return self._finish(
+            type(statistics)(statistics.weight, self._forgotten(statistics.features))
+        )
+
+    def _held_out(self, log_joint: Floats, rows: Rows, folds: Codes | None) -> HeldOut:
+        groups = rows.groups
+        assert isinstance(groups, Hard)
+        kernels.normalize(log_joint, "log_posterior")
+        return HeldOut(log_joint, groups.codes, self.classes_, folds, groups.weight)
+
+    def _calibrate(self, rows: Rows) -> None:
+        groups = rows.groups
+        assert isinstance(groups, Hard) and self.calibrated is not None
+        folds = min(FOLDS, len(rows))
+        fold = stratified_folds(groups.codes, folds)
+        parts = fold_statistics(rows, fold, folds, self._family(), self.engine_)
+        joints = models_without(parts, self._finish_held_out)
+        log_joint = score_held_out(rows.X, fold, joints, self.engine_)
+        kernels.normalize(log_joint, "log_posterior")
+        calibrator = CALIBRATORS[self.calibrated]
+        self.calibrator_ = calibrator.fit(log_joint, groups.codes, groups.weight)
+
+
+def _folds(folds: Any, X: Any, codes: Codes, n_groups: int) -> Codes:
+    """The fold of each row."""
+    n = len(codes)
+    if isinstance(folds, int | np.integer):
+        if not 2 <= folds <= n:
+            raise ValueError(f"Expected between 2 and {n} folds, as there are rows, got {folds}.")
+        return stratified_folds(codes, int(folds))
+    if hasattr(folds, "split"):
+        assigned = np.full(n, -1, np.int32)
+        for f, (_, test) in enumerate(folds.split(np.empty((n, 0)), codes)):
+            if (assigned[test] >= 0).any():
+                raise ValueError("Expected every row in one fold, but the splitter repeats rows.")
+            assigned[test] = f
+        if (assigned < 0).any():
+            raise ValueError("Expected every row in one fold, but the splitter leaves rows out.")
+        return assigned
+    given = np.asarray(folds)
+    if given.shape != (n,):
+        raise ValueError(f"Expected one fold for each of {n} rows, got shape {given.shape}.")
+    return np.unique(given, return_inverse=True)[1].astype(np.int32)

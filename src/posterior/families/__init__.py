@@ -1,0 +1,29 @@
+"""Distributions of features given a group: one file a family, priors as pseudo-rows."""
+
+from posterior.families.bernoulli import Bernoulli
+from posterior.families.categorical import Categorical
+from posterior.families.complement import Complement
+from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.gaussian import Gaussian, GaussianParameters
+from posterior.families.multinomial import Multinomial
+from posterior.families.poisson import Poisson
+from posterior.families.priors import Laplace, MEstimate, PseudoRows, VarianceFloor
+from posterior.families.product import Product
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Complement",
+    "Family",
+    "Gaussian",
+    "GaussianParameters",
+    "Intervals",
+    "Laplace",
+    "MEstimate",
+    "Multinomial",
+    "Poisson",
+    "Product",
+    "PseudoRows",
+    "Scorer",
+    "VarianceFloor",
+]

@@ -1,0 +1,112 @@
+"""Columns of yes and no, independent given the group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from posterior.data.rows import Groups, Hard, SparseRows
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals, Scorer
+from posterior.families.linear import affine_evidence, affine_scorer, dense
+from posterior.families.priors import DiscretePrior, Laplace
+from posterior.statistics.moments import Totals, indicators
+
+
+@dataclass(frozen=True, slots=True)
+class BernoulliParameters:
+    """Log probabilities of yes and of no, (k, d)."""
+
+    log_yes: Floats
+    log_no: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Bernoulli:
+    """Columns of yes (x > threshold) and no, independent given the group.
+
+    log p(x | k) = Σⱼ xⱼ log p_kj + (1 - xⱼ) log(1 - p_kj)
+    """
+
+    prior: DiscretePrior = Laplace(1.0)
+    threshold: float | None = 0.0
+
+    @property
+    def _above(self) -> float:
+        return 0.5 if self.threshold is None else self.threshold
+
+    def statistics(self, X: Array | SparseRows, groups: Groups) -> Totals:
+        return Totals.of(X, groups, above=self._above)
+
+    def estimate(self, statistics: Totals, pooled: Totals | None = None) -> BernoulliParameters:
+        everyone = statistics.pooled() if pooled is None else pooled
+        weight, yes = statistics.weight.rounded(), statistics.total.rounded()
+        return self._estimate(weight, yes, np.nan_to_num(everyone.mean()))
+
+    def _counts(self, weight: Floats, yes: Floats, share: Floats) -> tuple[Floats, Floats]:
+        """Rows and pseudo-rows of yes and of no."""
+        more_yes = self.prior.pseudo_counts(share, 2)
+        if isinstance(self.prior, Laplace):
+            more_no = more_yes
+        else:
+            more_no = self.prior.m - more_yes
+        return yes + more_yes, (weight - yes) + more_no
+
+    def _estimate(self, weight: Floats, yes: Floats, share: Floats) -> BernoulliParameters:
+        n_yes, n_no = self._counts(weight, yes, share)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_rows = np.log(n_yes + n_no)
+            log_yes, log_no = np.log(n_yes) - log_rows, np.log(n_no) - log_rows
+        unknown = n_yes + n_no <= 0  # nothing seen and nothing believed: both alike
+        half = np.log(0.5)
+        return BernoulliParameters(
+            np.where(unknown, half, log_yes), np.where(unknown, half, log_no)
+        )
+
+    def scorer(self, parameters: BernoulliParameters, bias: Floats) -> Scorer:
+        return affine_scorer(parameters.log_no, parameters.log_yes, bias, self._above)
+
+    def evidence(self, X: Array | SparseRows, parameters: BernoulliParameters) -> Floats:
+        bits = indicators(dense(X), self._above)
+        return affine_evidence(parameters.log_no, parameters.log_yes, bits)
+
+    def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
+        x = indicators(dense(X), self._above)
+        w = np.ones(len(x)) if groups.weight is None else groups.weight
+        own_weight = np.where(np.isnan(x), 0.0, w[:, None])
+        own_yes = np.where(x == 1, w[:, None], 0.0)
+        weight = statistics.weight.rounded() + np.zeros_like(statistics.total.rounded())
+        yes, codes = statistics.total.rounded(), groups.codes
+        rows = weight.sum(axis=0) - own_weight
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.nan_to_num((yes.sum(axis=0) - own_yes) / rows)
+        score = np.empty((len(x), groups.n_groups))
+        for k in range(groups.n_groups):
+            mine = (codes == k)[:, None]
+            p = self._estimate(
+                weight[k] - np.where(mine, own_weight, 0.0),
+                yes[k] - np.where(mine, own_yes, 0.0),
+                share,
+            )
+            terms = np.where(x == 1, p.log_yes, np.where(x == 0, p.log_no, 0.0))
+            score[:, k] = terms.sum(axis=1)
+        return score
+
+    def sample(
+        self, codes: Array, parameters: BernoulliParameters, random: np.random.Generator
+    ) -> Floats:
+        p = np.exp(parameters.log_yes)[codes]
+        return (random.random(p.shape) < p).astype(np.float64)
+
+    def n_parameters(self, parameters: BernoulliParameters) -> int:
+        return parameters.log_yes.size
+
+    def intervals(self, statistics: Totals, level: float) -> Intervals:
+        share = np.nan_to_num(statistics.pooled().mean())
+        yes, no = self._counts(statistics.weight.rounded(), statistics.total.rounded(), share)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = yes / (yes + no)
+            low, high = stats.beta.interval(level, yes, no)
+        return Intervals.of("probability", value, low, high)

@@ -1,0 +1,188 @@
+"""Columns of categories, independent given the group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from posterior import kernels
+from posterior.data.rows import CodedRows, Groups, Hard
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals, Scorer
+from posterior.families.priors import DiscretePrior, Laplace
+from posterior.statistics.counts import Counts, Values
+from posterior.statistics.extent import as_codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategoricalParameters:
+    """For each column the log probabilities (k, K + 1) of its values and of one never seen."""
+
+    values: Values
+    log_prob: tuple[Floats, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Categorical:
+    """Columns of categories, independent given the group.
+
+    p(x = v | k) = (n_kv + α_v) / Σ_u (n_ku + α_u)
+
+    A value never seen has the probability it would have had, had it been among the values from
+    the start. `n_values` says how many values there are where more are possible than were seen.
+    """
+
+    prior: DiscretePrior = Laplace(1.0)
+    n_values: tuple[int, ...] | None = None
+
+    def statistics(self, X: CodedRows, groups: Groups) -> Counts:
+        return Counts.of(X, groups)
+
+    def estimate(self, statistics: Counts, pooled: Counts | None = None) -> CategoricalParameters:
+        everyone = statistics.pooled() if pooled is None else pooled
+        counts = statistics.columns(statistics.table.rounded())
+        shares = everyone.columns(everyone.table.rounded())
+        log_prob = tuple(
+            self._column(n, share[0], self._size(j, n.shape[1]))
+            for j, (n, share) in enumerate(zip(counts, shares, strict=True))
+        )
+        return CategoricalParameters(statistics.values, log_prob)
+
+    def _size(self, j: int, seen: int) -> int:
+        return seen if self.n_values is None else max(seen, self.n_values[j])
+
+    def _column(self, count: Floats, pooled: Floats, n_values: int) -> Floats:
+        """Log probabilities (k, K + 1) from counts (k, K) that are out of n_values values."""
+        frequency = pooled / max(pooled.sum(), 1e-300)
+        more, unseen = self.prior.pseudo_counts(frequency, n_values), self.prior.unseen(n_values)
+        hidden = n_values - count.shape[1]  # values that are possible and were not seen
+        rows = count.sum(axis=1, keepdims=True)
+        known = rows + more.sum() + hidden * float(unseen)
+        beyond = known if hidden or not isinstance(self.prior, Laplace) else known + unseen
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_prob = np.hstack(
+                [
+                    np.log(count + more) - np.log(known),
+                    np.log(np.broadcast_to(unseen, rows.shape)) - np.log(beyond),
+                ]
+            )
+        # nothing seen and nothing believed: all values alike
+        return np.where(np.isnan(log_prob), -np.log(max(n_values, 1)), log_prob)
+
+    def scorer(self, parameters: CategoricalParameters, bias: Floats) -> Scorer:
+        table = kernels.side_by_side(np.hstack([np.asarray(p) for p in parameters.log_prob]))
+        sizes = [p.shape[1] for p in parameters.log_prob]
+        offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        bias = np.ascontiguousarray(bias)
+
+        def score(X: CodedRows, out: Floats) -> None:
+            codes = recoded(X, parameters.values)
+            kernels.table_log_joint(codes, table, offset, bias, out)
+
+        return score
+
+    def evidence(self, X: CodedRows, parameters: CategoricalParameters) -> Floats:
+        codes = recoded(X, parameters.values)
+        terms = np.zeros((codes.shape[0], parameters.log_prob[0].shape[0], codes.shape[1]))
+        for j, log_prob in enumerate(parameters.log_prob):
+            seen = codes[:, j] >= 0
+            code = np.minimum(codes[seen, j], log_prob.shape[1] - 1)
+            terms[seen, :, j] = log_prob[:, code].T
+        return terms
+
+    def leave_one_out(self, X: CodedRows, groups: Hard, statistics: Counts) -> Floats:
+        codes = recoded(X, statistics.values)
+        n, k = len(codes), groups.n_groups
+        w = np.ones(n) if groups.weight is None else groups.weight
+        score = np.zeros((n, k))
+        for j, count in enumerate(statistics.columns(statistics.table.rounded())):
+            seen = np.flatnonzero(codes[:, j] >= 0)
+            code, group, weight = codes[seen, j], groups.codes[seen], w[seen]
+            left = count[:, code].T.copy()  # (rows, k): others with this row's value
+            rows = np.tile(count.sum(axis=1), (len(seen), 1))
+            left[np.arange(len(seen)), group] -= weight
+            rows[np.arange(len(seen)), group] -= weight
+            pooled, all_rows = count.sum(axis=0)[code] - weight, count.sum() - weight
+            alone = pooled <= 0  # nobody else has this value, so it was never seen
+            size = np.full(len(seen), self._size(j, count.shape[1]))
+            score[seen] += self._held_out(left, rows, pooled, all_rows, size, alone)
+        return score
+
+    def _held_out(
+        self,
+        count: Floats,
+        rows: Floats,
+        pooled: Floats,
+        all_rows: Floats,
+        n_values: Array,
+        alone: Array,
+    ) -> Floats:
+        if isinstance(self.prior, Laplace):
+            more = np.full(len(count), float(np.min(self.prior.alpha)))
+            known = rows + (more * n_values)[:, None]
+        else:
+            size = np.where(alone & (self.n_values is None), n_values - 1, n_values)
+            if self.prior.p is None:
+                more = self.prior.m * pooled / np.maximum(all_rows, 1e-300)
+            else:
+                more = self.prior.m / np.maximum(size, 1)
+            more = np.where(alone, self.prior.unseen(size), more)
+            known = rows + self.prior.m
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(np.where(alone[:, None], 0.0, count) + more[:, None]) - np.log(known)
+
+    def sample(
+        self, codes: Array, parameters: CategoricalParameters, random: np.random.Generator
+    ) -> CodedRows:
+        drawn = np.empty((len(codes), len(parameters.values)), np.int64)
+        for j, log_prob in enumerate(parameters.log_prob):
+            p = np.exp(log_prob[:, :-1])
+            cumulative = np.cumsum(p / p.sum(axis=1, keepdims=True), axis=1)[codes]
+            drawn[:, j] = (random.random((len(codes), 1)) > cumulative[:, :-1]).sum(axis=1)
+        return CodedRows(drawn, parameters.values)
+
+    def n_parameters(self, parameters: CategoricalParameters) -> int:
+        return sum(
+            p.shape[0] * (self._size(j, p.shape[1] - 1) - 1)
+            for j, p in enumerate(parameters.log_prob)
+        )
+
+    def intervals(self, statistics: Counts, level: float) -> Intervals:
+        lines: list[Intervals] = []
+        pooled = statistics.pooled()
+        shares = pooled.columns(pooled.table.rounded())
+        for j, count in enumerate(statistics.columns(statistics.table.rounded())):
+            frequency = shares[j][0] / max(shares[j].sum(), 1e-300)
+            size = self._size(j, count.shape[1])
+            a = count + self.prior.pseudo_counts(frequency, size)
+            rows = a.sum(axis=1, keepdims=True)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                low, high = stats.beta.interval(level, a, rows - a)
+                value = a / rows
+            for v in range(count.shape[1]):
+                name = f"P({statistics.values[j][v]})"
+                one = Intervals.of(name, value[:, [v]], low[:, [v]], high[:, [v]])
+                lines.append(
+                    Intervals(one.feature + j, one.parameter, *(
+                        getattr(one, f) for f in ("group", "value", "low", "high")
+                    ))
+                )
+        return sum(lines[1:], start=lines[0])
+
+
+def recoded(X: CodedRows, values: Values) -> Array:
+    """Codes of the same cells by other values; beyond the last where a value is not among them."""
+    given = as_codes(X.codes)
+    if X.values is values:
+        return given
+    codes = np.empty(given.shape, np.int64)
+    for j, (old, new) in enumerate(zip(X.values, values, strict=True)):
+        place = np.searchsorted(new, old)
+        known = place < len(new)
+        known[known] = new[place[known]] == old[known]
+        mapping = np.append(np.where(known, place, len(new)), len(new))
+        column = given[:, j]
+        codes[:, j] = np.where(column < 0, -1, mapping[np.minimum(column, len(old))])
+    return codes

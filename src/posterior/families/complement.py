@@ -1,0 +1,75 @@
+"""Weights of words from all groups but one (Rennie et al. 2003)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posterior.data.rows import Groups, Hard, SparseRows
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals, Scorer
+from posterior.families.linear import affine_evidence, affine_scorer, dense
+from posterior.families.multinomial import MultinomialParameters
+from posterior.families.priors import Laplace
+from posterior.statistics.moments import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """Words weigh against a group as they occur outside it.
+
+    score(x, k) = -Σⱼ xⱼ log p_k̄j,  where k̄ is every group but k; normed to Σⱼ |log p_k̄j| = 1.
+
+    A score, not a density: it ranks groups, and has no samples.
+    """
+
+    prior: Laplace = Laplace(1.0)
+    norm: bool = False
+
+    def statistics(self, X: Array | SparseRows, groups: Groups) -> Totals:
+        return Totals.of(X, groups)
+
+    def estimate(self, statistics: Totals, pooled: Totals | None = None) -> MultinomialParameters:
+        total = statistics.total.rounded()
+        return MultinomialParameters(self._weights(total.sum(axis=0) - total))
+
+    def _weights(self, outside: Floats) -> Floats:
+        count = outside + np.asarray(self.prior.alpha, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logged = np.log(count / count.sum(axis=-1, keepdims=True))
+            return logged / logged.sum(axis=-1, keepdims=True) if self.norm else -logged
+
+    def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
+        return affine_scorer(np.zeros_like(parameters.log_prob), parameters.log_prob, bias)
+
+    def evidence(self, X: Array | SparseRows, parameters: MultinomialParameters) -> Floats:
+        zero = np.zeros_like(parameters.log_prob)
+        return affine_evidence(zero, np.asarray(parameters.log_prob), dense(X))
+
+    def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
+        x, total = dense(X), statistics.total.rounded()
+        w = np.ones(len(x)) if groups.weight is None else groups.weight
+        outside = total.sum(axis=0) - total
+        score = np.empty((len(x), groups.n_groups))
+        for i, row in enumerate(x):
+            less = np.where(np.arange(groups.n_groups) == groups.codes[i], 0.0, w[i])
+            score[i] = self._weights(outside - less[:, None] * row) @ row
+        return score
+
+    def sample(
+        self, codes: Array, parameters: MultinomialParameters, random: np.random.Generator
+    ) -> Floats:
+        raise TypeError(
+            "Complement naive Bayes scores classes and models no documents: it has no samples. "
+            "Use MultinomialNB."
+        )
+
+    def n_parameters(self, parameters: MultinomialParameters) -> int:
+        k, d = parameters.log_prob.shape
+        return k * (d - 1)
+
+    def intervals(self, statistics: Totals, level: float) -> Intervals:
+        weights = self.estimate(statistics).log_prob
+        unknown = np.full_like(weights, np.nan)
+        return Intervals.of("weight", weights, unknown, unknown)

@@ -1,0 +1,226 @@
+"""Columns that are normal and independent, given the group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from posterior import kernels
+from posterior.data.errors import DegenerateError
+from posterior.data.rows import Groups, Hard
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals, Scorer
+from posterior.families.priors import GaussianPrior, PseudoRows, VarianceFloor
+from posterior.statistics.exact import Pair
+from posterior.statistics.moments import Moments, floats, row_moments, scatter
+
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianParameters:
+    """Means and variances (k, d); an infinite variance marks a column that says nothing.
+
+    With degrees of freedom the density is Student's t, and the variance its squared scale.
+    """
+
+    mean: Floats
+    variance: Floats
+    freedom: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Weight, sum and sum of squares as pairs, of any shape; rows can be added and taken away."""
+
+    weight: Pair
+    total: Pair
+    squares: Pair
+
+    @classmethod
+    def of(cls, statistics: Moments) -> Sums:
+        return cls(statistics.weight.pair(), statistics.total.pair(), statistics.squares.pair())
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.weight + other.weight, self.total + other.total, self.squares + other.squares
+        )
+
+    def __sub__(self, other: Sums) -> Sums:
+        return Sums(
+            self.weight - other.weight, self.total - other.total, self.squares - other.squares
+        )
+
+    def __getitem__(self, index: Array | tuple[slice | None, ...]) -> Sums:
+        return Sums(self.weight[index], self.total[index], self.squares[index])
+
+    def mean(self) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (self.total / self.weight).rounded()
+
+    def variance(self) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return scatter(self.weight, self.total, self.squares) / self.weight.rounded()
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian:
+    """Columns that are normal and independent, given the group.
+
+    log p(x | k) = -½ Σⱼ [ log 2πσ²_kj + (xⱼ - μ_kj)² / σ²_kj ]
+
+    `predictive` integrates over the posterior of mean and variance instead of taking its mean:
+    Student's t with as many degrees of freedom as there are rows and pseudo-rows.
+    """
+
+    prior: GaussianPrior | None = PseudoRows(1.0)
+    predictive: bool = False
+
+    def statistics(self, X: Array, groups: Groups) -> Moments:
+        return Moments.of(X, groups)
+
+    def estimate(self, statistics: Moments, pooled: Moments | None = None) -> GaussianParameters:
+        everyone = statistics.pooled() if pooled is None else pooled
+        return self._estimate(Sums.of(statistics), Sums.of(everyone))
+
+    def _estimate(self, sums: Sums, pooled: Sums) -> GaussianParameters:
+        pooled_mean, pooled_variance = pooled.mean(), pooled.variance()
+        if isinstance(self.prior, PseudoRows):
+            m, mean = Pair.of(self.prior.m), Pair.of(np.nan_to_num(pooled_mean))
+            spread = Pair.of(np.nan_to_num(pooled_variance, posinf=np.inf))
+            sums = sums + Sums(m, m * mean, m * (mean * mean + spread))
+        weight = sums.weight.rounded()
+        mean, variance = sums.mean(), sums.variance()
+        if np.isinf(variance).any() or np.isinf(pooled_variance).any():
+            j = int(np.argwhere(np.isinf(variance).any(axis=0) | np.isinf(pooled_variance[0]))[0])
+            raise DegenerateError(
+                "Expected values whose squares are finite numbers, but those of feature {feature} "
+                "are too large. Rescale it.",
+                feature=j,
+            )
+        freedom = weight + np.zeros_like(variance) if self.predictive else None
+        if self.predictive:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                variance = variance * (weight + 1) / weight
+        # a group of which no cell was observed knows what everyone knows
+        empty = weight <= 0
+        mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
+        variance = np.nan_to_num(np.where(empty, pooled_variance, variance), posinf=np.inf)
+        if isinstance(self.prior, VarianceFloor):
+            return GaussianParameters(mean, variance + self._floor(pooled_variance), freedom)
+        if isinstance(self.prior, PseudoRows):
+            constant = np.broadcast_to(pooled_variance, variance.shape) == 0
+            variance = np.where(constant, np.inf, variance)
+        return GaussianParameters(mean, variance, freedom)
+
+    def _floor(self, pooled_variance: Floats) -> Floats:
+        assert isinstance(self.prior, VarianceFloor)
+        largest = np.nan_to_num(pooled_variance).max(axis=-1, keepdims=True, initial=0.0)
+        return np.asarray(self.prior.portion * largest)
+
+    def scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
+        mean, variance = parameters.mean, parameters.variance
+        possible = bias > -np.inf
+        undetermined = ~(variance > 0) & possible[:, None]
+        if undetermined.any():
+            k, j = np.argwhere(undetermined)[0]
+            raise DegenerateError(
+                f"Expected every feature to vary in every class, but feature {{feature}} has "
+                f"variance {variance[k, j]:g} in class {{group}}. Drop it, or raise the smoothing "
+                "(var_smoothing, or the prior's pseudo-rows).",
+                feature=int(j),
+                group=int(k),
+            )
+        if parameters.freedom is not None:
+            return self._predictive_scorer(parameters, bias)
+        telling = np.isfinite(variance) & (variance > 0)
+        inverse_deviation = np.where(telling, 1 / np.sqrt(np.where(telling, variance, 1.0)), 0.0)
+        term = np.where(telling, -0.5 * (LOG_2PI + np.log(np.where(telling, variance, 1.0))), 0.0)
+        constant = bias + term.sum(axis=1)
+        mean = np.ascontiguousarray(mean, np.float64)
+
+        def score(X: Array, out: Floats) -> None:
+            kernels.gaussian_log_joint(floats(X), mean, inverse_deviation, term, constant, out)
+
+        return score
+
+    def _predictive_scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
+        def score(X: Array, out: Floats) -> None:
+            out[:] = bias + self.evidence(X, parameters).sum(axis=2)
+
+        return score
+
+    def evidence(self, X: Array, parameters: GaussianParameters) -> Floats:
+        return log_density(np.asarray(X, np.float64)[:, None, :], parameters)
+
+    def leave_one_out(self, X: Array, groups: Hard, statistics: Moments) -> Floats:
+        x = np.asarray(X, np.float64)
+        own = Sums(*row_moments(x))
+        if groups.weight is not None:
+            w = Pair.of(groups.weight[:, None])
+            own = Sums(w * own.weight, w * own.total, w * own.squares)
+        sums, codes = Sums.of(statistics), groups.codes
+        pooled = Sums.of(statistics.pooled())[np.zeros(len(x), int)] - own
+        # other groups keep their sums; only what the prior says may change from row to row
+        score = np.empty((len(x), groups.n_groups))
+        if self.prior is None or len(x) * statistics.weight.shape[1] == 0:
+            others = self._estimate(sums, Sums.of(statistics.pooled()))
+            score[:] = log_density(x[:, None, :], others).sum(axis=2)
+        elif isinstance(self.prior, VarianceFloor) and not self.predictive:
+            plain = Gaussian(None)._estimate(sums, Sums.of(statistics.pooled()))
+            floor = self._floor(pooled.variance())
+            for k in range(groups.n_groups):
+                parameters = GaussianParameters(plain.mean[k], plain.variance[k] + floor)
+                score[:, k] = log_density(x, parameters).sum(axis=1)
+        else:
+            for k in range(groups.n_groups):
+                score[:, k] = log_density(x, self._estimate(sums[[k]], pooled)).sum(axis=1)
+        mine = self._estimate(sums[codes] - own, pooled)
+        score[np.arange(len(x)), codes] = log_density(x, mine).sum(axis=1)
+        return score
+
+    def sample(
+        self, codes: Array, parameters: GaussianParameters, random: np.random.Generator
+    ) -> Floats:
+        finite = np.where(np.isfinite(parameters.variance), parameters.variance, 0.0)
+        noise = random.standard_normal((len(codes), parameters.mean.shape[1]))
+        if parameters.freedom is not None:
+            freedom = parameters.freedom[codes]
+            noise /= np.sqrt(random.chisquare(freedom) / freedom)
+        return parameters.mean[codes] + np.sqrt(finite)[codes] * noise
+
+    def n_parameters(self, parameters: GaussianParameters) -> int:
+        return 2 * parameters.mean.size
+
+    def intervals(self, statistics: Moments, level: float) -> Intervals:
+        plain = Gaussian(self.prior).estimate(statistics)
+        weight = statistics.weight.rounded() + np.zeros_like(plain.mean)
+        # m pseudo-rows bring m degrees of freedom; without them one is spent on the mean
+        prior_rows = self.prior.m if isinstance(self.prior, PseudoRows) else 0.0
+        rows = weight + prior_rows
+        freedom = np.maximum(rows - (0.0 if prior_rows else 1.0), 0.0)
+        tail = (1 - level) / 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            squares = plain.variance * rows
+            half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / rows)
+            low = squares / stats.chi2.ppf(1 - tail, freedom)
+            high = squares / stats.chi2.ppf(tail, freedom)
+        mean = Intervals.of("mean", plain.mean, plain.mean - half, plain.mean + half)
+        return mean + Intervals.of("variance", plain.variance, low, high)
+
+
+def log_density(x: Floats, parameters: GaussianParameters) -> Floats:
+    """Log density of each cell under parameters that broadcast against it; 0 if missing."""
+    mean, variance, freedom = parameters.mean, parameters.variance, parameters.freedom
+    with np.errstate(divide="ignore", invalid="ignore"):
+        square = (x - mean) ** 2 / variance
+        if freedom is None:
+            terms = -0.5 * (LOG_2PI + np.log(variance) + square)
+        else:
+            half = (freedom + 1) / 2
+            constant = special.gammaln(half) - special.gammaln(freedom / 2)
+            constant -= 0.5 * np.log(freedom * np.pi * variance)
+            terms = constant - half * np.log1p(square / freedom)
+    return np.where(np.isnan(x) | np.isinf(variance), 0.0, terms)

@@ -1,0 +1,145 @@
+"""Counts of words: draws from one urn a group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from posterior.data.rows import Groups, Hard, SparseRows
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals, Scorer
+from posterior.families.linear import affine_evidence, affine_scorer, dense
+from posterior.families.priors import DiscretePrior, Laplace
+from posterior.statistics.moments import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class MultinomialParameters:
+    """Log probabilities of the words, (k, d); the pseudo-counts too if the urn is uncertain."""
+
+    log_prob: Floats
+    concentration: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Multinomial:
+    """Counts of words: each is a draw from the group's urn.
+
+    log p(x | k) = Σⱼ xⱼ log p_kj, up to the number of orders of the draws, which no group changes.
+
+    `predictive` draws from an urn that is itself uncertain: the Dirichlet-multinomial.
+    """
+
+    prior: DiscretePrior = Laplace(1.0)
+    predictive: bool = False
+
+    def statistics(self, X: Array | SparseRows, groups: Groups) -> Totals:
+        return Totals.of(X, groups)
+
+    def _counts(self, total: Floats, pooled: Floats) -> Floats:
+        """Words and pseudo-words."""
+        if isinstance(self.prior, Laplace):
+            return total + np.asarray(self.prior.alpha, np.float64)
+        frequency = pooled / np.maximum(pooled.sum(axis=-1, keepdims=True), 1e-300)
+        return total + self.prior.pseudo_counts(frequency, total.shape[-1])
+
+    def estimate(self, statistics: Totals, pooled: Totals | None = None) -> MultinomialParameters:
+        total = statistics.total.rounded()
+        everyone = total.sum(axis=0, keepdims=True) if pooled is None else pooled.total.rounded()
+        counts = self._counts(total, everyone)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_prob = np.log(counts)
+            log_prob -= np.log(counts.sum(axis=1, keepdims=True))
+        np.copyto(log_prob, -np.log(counts.shape[1]), where=np.isnan(log_prob))
+        return MultinomialParameters(log_prob, counts if self.predictive else None)
+
+    def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
+        log_prob = np.ascontiguousarray(parameters.log_prob, np.float64)
+        if parameters.concentration is None:
+            return affine_scorer(np.zeros_like(log_prob), log_prob, bias)
+
+        def score(X: Array | SparseRows, out: Floats) -> None:
+            out[:] = bias + self.evidence(X, parameters).sum(axis=2)
+
+        return score
+
+    def evidence(self, X: Array | SparseRows, parameters: MultinomialParameters) -> Floats:
+        x = dense(X)
+        if parameters.concentration is None:
+            zero = np.zeros_like(parameters.log_prob)
+            return affine_evidence(zero, np.asarray(parameters.log_prob), x)
+        # log Γ(A) / Γ(A + N) Πⱼ Γ(aⱼ + xⱼ) / Γ(aⱼ), with the first part shared out by count
+        a, counts = parameters.concentration, x[:, None, :]
+        words, urn = x.sum(axis=1)[:, None], a.sum(axis=1)
+        shared = special.gammaln(urn) - special.gammaln(urn + words)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.nan_to_num(counts / words[:, :, None])
+        return special.gammaln(a + counts) - special.gammaln(a) + share * shared[:, :, None]
+
+    def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
+        codes, total = groups.codes, statistics.total.rounded()
+        w = np.ones(len(codes)) if groups.weight is None else groups.weight
+        score = np.empty((len(codes), groups.n_groups))
+        pooled = total.sum(axis=0)
+        for i, (column, x) in enumerate(_entries(X)):
+            everyone = pooled[column] - w[i] * x
+            counts = total[:, column].copy()
+            words = total.sum(axis=1) if i == 0 else words
+            counts[codes[i]] -= w[i] * x
+            left = words.copy()
+            left[codes[i]] -= w[i] * x.sum()
+            more, all_more = self._pseudo(column, everyone, pooled.sum() - w[i] * x.sum(), total)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                a, urn = counts + more, left + all_more
+                if self.predictive:
+                    terms = special.gammaln(a + x) - special.gammaln(a)
+                    shared = special.gammaln(urn) - special.gammaln(urn + x.sum())
+                    score[i] = terms.sum(axis=1) + shared
+                else:
+                    score[i] = (x * (np.log(a) - np.log(urn)[:, None])).sum(axis=1)
+        return score
+
+    def _pseudo(
+        self, column: Array, everyone: Floats, words: float, total: Floats
+    ) -> tuple[Floats, float]:
+        """Pseudo-words of some columns, and of all together."""
+        d = total.shape[1]
+        if isinstance(self.prior, Laplace):
+            alpha = np.broadcast_to(np.asarray(self.prior.alpha, np.float64), (d,))
+            return alpha[column], float(alpha.sum())
+        frequency = np.zeros(d)
+        frequency[column] = everyone / max(words, 1e-300)
+        return self.prior.pseudo_counts(frequency, d)[column], self.prior.m
+
+    def sample(
+        self, codes: Array, parameters: MultinomialParameters, random: np.random.Generator
+    ) -> Floats:
+        p = np.exp(parameters.log_prob)
+        p /= p.sum(axis=1, keepdims=True)
+        return np.stack([random.multinomial(LENGTH, p[k]) for k in codes]).astype(np.float64)
+
+    def n_parameters(self, parameters: MultinomialParameters) -> int:
+        k, d = parameters.log_prob.shape
+        return k * (d - 1)
+
+    def intervals(self, statistics: Totals, level: float) -> Intervals:
+        total = statistics.total.rounded()
+        counts = self._counts(total, total.sum(axis=0, keepdims=True))
+        words = counts.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = stats.beta.interval(level, counts, words - counts)
+            return Intervals.of("probability", counts / words, low, high)
+
+
+LENGTH = 100  # words of a sampled document: the model does not say how long documents are
+
+
+def _entries(X: Array | SparseRows) -> list[tuple[Array, Floats]]:
+    """Columns and values of each row's entries that are not zero."""
+    if isinstance(X, SparseRows):
+        bounds = zip(X.start[:-1], X.start[1:], strict=True)
+        return [(X.column[a:b], X.data[a:b].astype(np.float64)) for a, b in bounds]
+    rows = np.asarray(X, np.float64)
+    return [(np.flatnonzero(x), x[x != 0]) for x in rows]

@@ -1,0 +1,133 @@
+"""Counts of events, independent given the group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from posterior.data.rows import Groups, Hard, SparseRows
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals, Scorer
+from posterior.families.linear import affine_scorer, dense
+from posterior.families.priors import PseudoRows
+from posterior.statistics.moments import Totals
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonParameters:
+    """Events expected in a row, (k, d), and the rows that say so if the rate is uncertain."""
+
+    rate: Floats
+    rows: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Poisson:
+    """Counts of events, independent given the group.
+
+    log p(x | k) = Σⱼ xⱼ log λ_kj - λ_kj - log xⱼ!
+
+    `predictive` integrates over the gamma posterior of the rate: the negative binomial.
+    """
+
+    prior: PseudoRows = PseudoRows(1.0)
+    predictive: bool = False
+
+    def statistics(self, X: Array | SparseRows, groups: Groups) -> Totals:
+        return Totals.of(X, groups)
+
+    def estimate(self, statistics: Totals, pooled: Totals | None = None) -> PoissonParameters:
+        everyone = statistics.pooled() if pooled is None else pooled
+        weight, total = statistics.weight.rounded(), statistics.total.rounded()
+        return self._estimate(weight, total, np.nan_to_num(everyone.mean()))
+
+    def _estimate(self, weight: Floats, total: Floats, pooled_rate: Floats) -> PoissonParameters:
+        rows, events = weight + self.prior.m, total + self.prior.m * pooled_rate
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = np.where(rows > 0, events / rows, pooled_rate)
+        return PoissonParameters(rate, rows + np.zeros_like(rate) if self.predictive else None)
+
+    def scorer(self, parameters: PoissonParameters, bias: Floats) -> Scorer:
+        if parameters.rows is not None:
+
+            def predictive(X: Array | SparseRows, out: Floats) -> None:
+                out[:] = bias + self.evidence(X, parameters).sum(axis=2)
+
+            return predictive
+        rate = np.asarray(parameters.rate, np.float64)
+        with np.errstate(divide="ignore"):
+            plain = affine_scorer(-rate, np.log(rate) - rate, bias)
+
+        def score(X: Array | SparseRows, out: Floats) -> None:
+            plain(X, out)
+            out -= _log_factorials(X)[:, None]
+
+        return score
+
+    def evidence(self, X: Array | SparseRows, parameters: PoissonParameters) -> Floats:
+        return log_mass(dense(X)[:, None, :], parameters)
+
+    def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
+        x = dense(X)
+        w = (np.ones(len(x)) if groups.weight is None else groups.weight)[:, None]
+        own_weight, own_total = np.where(np.isnan(x), 0.0, w), np.nan_to_num(x) * w
+        total = statistics.total.rounded()
+        weight = statistics.weight.rounded() + np.zeros_like(total)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pooled = (total.sum(axis=0) - own_total) / (weight.sum(axis=0) - own_weight)
+        pooled = np.nan_to_num(pooled)
+        score = np.empty((len(x), groups.n_groups))
+        for k in range(groups.n_groups):
+            mine = (groups.codes == k)[:, None]
+            parameters = self._estimate(
+                weight[k] - np.where(mine, own_weight, 0.0),
+                total[k] - np.where(mine, own_total, 0.0),
+                pooled,
+            )
+            score[:, k] = log_mass(x, parameters).sum(axis=1)
+        return score
+
+    def sample(
+        self, codes: Array, parameters: PoissonParameters, random: np.random.Generator
+    ) -> Floats:
+        rate = parameters.rate[codes]
+        if parameters.rows is not None:
+            rows = parameters.rows[codes]
+            rate = random.gamma(rate * rows, 1 / rows)
+        return random.poisson(rate).astype(np.float64)
+
+    def n_parameters(self, parameters: PoissonParameters) -> int:
+        return parameters.rate.size
+
+    def intervals(self, statistics: Totals, level: float) -> Intervals:
+        pooled = np.nan_to_num(statistics.pooled().mean())
+        weight, total = statistics.weight.rounded(), statistics.total.rounded()
+        rows, events = weight + self.prior.m, total + self.prior.m * pooled
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = stats.gamma.interval(level, events, scale=1 / rows)
+            return Intervals.of("rate", events / rows, low, high)
+
+
+def _log_factorials(X: Array | SparseRows) -> Floats:
+    """Σⱼ log xⱼ! of each row, observed cells only."""
+    if isinstance(X, SparseRows):
+        matrix = X.scipy()
+        matrix.data = special.gammaln(matrix.data.astype(np.float64) + 1)
+        return np.asarray(matrix.sum(axis=1)).reshape(-1)
+    return np.nan_to_num(special.gammaln(np.asarray(X, np.float64) + 1)).sum(axis=1)
+
+
+def log_mass(x: Floats, parameters: PoissonParameters) -> Floats:
+    """Log probability of each count under rates that broadcast against it; 0 if missing."""
+    rate, rows = parameters.rate, parameters.rows
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if rows is None:
+            terms = special.xlogy(x, rate) - rate - special.gammaln(x + 1)
+        else:
+            events = rate * rows
+            terms = special.gammaln(events + x) - special.gammaln(events) - special.gammaln(x + 1)
+            terms += events * np.log(rows / (rows + 1)) - special.xlogy(x, rows + 1)
+            terms = np.where(events == 0, np.where(x == 0, 0.0, -np.inf), terms)
+    return np.where(np.isnan(x), 0.0, terms)

@@ -1,0 +1,76 @@
+"""Priors: what is believed before the rows are seen, as rows that were never there.
+
+A prior adds pseudo-rows to the sums, so smoothing and shrinkage need no formulas of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from posterior.data.typing import Array, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace:
+    """α rows of every value (Laplace for α = 1, Lidstone for less); the Dirichlet(α) prior."""
+
+    alpha: float | tuple[float, ...] = 1.0
+
+    def pseudo_counts(self, frequency: Floats, n_values: int) -> Floats:
+        """Rows to add to each value."""
+        return np.broadcast_to(np.asarray(self.alpha, np.float64), frequency.shape)
+
+    def unseen(self, n_values: Array | int) -> Floats:
+        """Rows to add to a value that nobody has seen."""
+        return np.broadcast_to(np.min(self.alpha), np.shape(n_values)).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class MEstimate:
+    """m rows spread as p: over all values alike, as chosen, or (p = None) as in all groups.
+
+    θ = (n + m p) / (N + m)   (Cestnik 1990; Mitchell 1997)
+    """
+
+    m: float = 2.0
+    p: float | tuple[float, ...] | str | None = "uniform"
+
+    def pseudo_counts(self, frequency: Floats, n_values: int) -> Floats:
+        """Rows to add to each value."""
+        if self.p is None:
+            return self.m * frequency
+        p = 1 / max(n_values, 1) if self.p == "uniform" else np.asarray(self.p, np.float64)
+        return np.broadcast_to(self.m * p, frequency.shape)
+
+    def unseen(self, n_values: Array | int) -> Floats:
+        """Rows to add to a value that nobody has seen: its share among one more value."""
+        return self.m / (np.asarray(n_values, np.float64) + 1)
+
+
+DiscretePrior: TypeAlias = Laplace | MEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class PseudoRows:
+    """m rows with the mean and variance of all groups together.
+
+    For a Gaussian the normal-inverse-gamma prior, for a Poisson rate the gamma prior.
+    """
+
+    m: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceFloor:
+    """A portion of the largest variance of all columns, added to every variance.
+
+    The rule of scikit-learn's `var_smoothing`; it depends on the scale of other columns.
+    """
+
+    portion: float = 1e-9
+
+
+GaussianPrior: TypeAlias = PseudoRows | VarianceFloor

@@ -1,0 +1,140 @@
+"""Families side by side: each has its own columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from posterior.data.errors import DegenerateError
+from posterior.data.rows import Blocks, Groups, Hard
+from posterior.data.typing import Array, Floats
+from posterior.families.family import AnyFamily, Intervals, Scorer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Statistics of several families; they add part by part."""
+
+    parts: tuple[Any, ...]
+
+    def __add__(self, other: Parts, /) -> Parts:
+        return Parts(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __sub__(self, other: Parts, /) -> Parts:
+        return Parts(tuple(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __mul__(self, factor: float, /) -> Parts:
+        return Parts(tuple(a * factor for a in self.parts))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Parts) and self.parts == other.parts
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, groups: Any) -> Parts:
+        return Parts(tuple(a.take(groups) for a in self.parts))
+
+    def placed(self, index: Array, n_groups: int) -> Parts:
+        return Parts(tuple(a.placed(index, n_groups) for a in self.parts))
+
+    def pooled(self) -> Parts:
+        return Parts(tuple(a.pooled() for a in self.parts))
+
+    def compact(self) -> Parts:
+        return Parts(tuple(a.compact() for a in self.parts))
+
+    def seen(self) -> Self:
+        """Without the categories that no group holds any more."""
+        return replace(
+            self, parts=tuple(a.seen() if hasattr(a, "seen") else a for a in self.parts)
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        return {
+            f"{i}.{name}": array
+            for i, part in enumerate(self.parts)
+            for name, array in part.arrays().items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Families side by side, independent given the group: log p(x | k) = Σ_f log p_f(x_f | k).
+
+    `columns` says which columns of the table each family has.
+    """
+
+    families: tuple[AnyFamily, ...]
+    columns: tuple[tuple[int, ...], ...]
+
+    def statistics(self, X: Blocks, groups: Groups) -> Parts:
+        pairs = zip(self.families, X.parts, strict=True)
+        return Parts(tuple(f.statistics(x, groups) for f, x in pairs))
+
+    def estimate(self, statistics: Parts, pooled: Parts | None = None) -> tuple[Any, ...]:
+        everyone = (None,) * len(self.families) if pooled is None else pooled.parts
+        triples = zip(self.families, statistics.parts, everyone, strict=True)
+        return tuple(
+            self._placed(i, lambda f=f, s=s, p=p: f.estimate(s, p))  # type: ignore[misc]
+            for i, (f, s, p) in enumerate(triples)
+        )
+
+    def _placed(self, i: int, call: Callable[[], T]) -> T:
+        """Calls a part; its errors name columns as the table counts them."""
+        try:
+            return call()
+        except DegenerateError as error:
+            feature = None if error.feature is None else self.columns[i][error.feature]
+            raise DegenerateError(error.template, feature, error.group) from None
+
+    def scorer(self, parameters: tuple[Any, ...], bias: Floats) -> Scorer:
+        zero = np.where(np.isneginf(bias), bias, 0.0)
+        scorers = [
+            self._placed(i, lambda f=f, p=p, b=zero if i else bias: f.scorer(p, b))  # type: ignore[misc]
+            for i, (f, p) in enumerate(zip(self.families, parameters, strict=True))
+        ]
+
+        def score(X: Blocks, out: Floats) -> None:
+            scorers[0](X.parts[0], out)
+            more = np.empty_like(out)
+            for one, x in zip(scorers[1:], X.parts[1:], strict=True):
+                one(x, more)
+                out += more
+
+        return score
+
+    def _in_order(self, parts: list[Array]) -> Array:
+        """Blocks of columns (..., d_f) put where the columns stand in the table."""
+        order = np.argsort(np.concatenate([np.asarray(c, int) for c in self.columns]))
+        return np.concatenate(parts, axis=-1)[..., order]
+
+    def evidence(self, X: Blocks, parameters: tuple[Any, ...]) -> Floats:
+        triples = zip(self.families, X.parts, parameters, strict=True)
+        return self._in_order([f.evidence(x, p) for f, x, p in triples])
+
+    def leave_one_out(self, X: Blocks, groups: Hard, statistics: Parts) -> Floats:
+        triples = zip(self.families, X.parts, statistics.parts, strict=True)
+        scores = [f.leave_one_out(x, groups, s) for f, x, s in triples]
+        return np.sum(scores, axis=0)
+
+    def sample(
+        self, codes: Array, parameters: tuple[Any, ...], random: np.random.Generator
+    ) -> Blocks:
+        pairs = zip(self.families, parameters, strict=True)
+        return Blocks(tuple(f.sample(codes, p, random) for f, p in pairs))
+
+    def n_parameters(self, parameters: tuple[Any, ...]) -> int:
+        pairs = zip(self.families, parameters, strict=True)
+        return sum(f.n_parameters(p) for f, p in pairs)
+
+    def intervals(self, statistics: Parts, level: float) -> Intervals:
+        lines: list[Intervals] = []
+        for f, s, columns in zip(self.families, statistics.parts, self.columns, strict=True):
+            one = f.intervals(s, level)
+            lines.append(replace(one, feature=np.asarray(columns)[one.feature]))
+        return sum(lines[1:], start=lines[0])

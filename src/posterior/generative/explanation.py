@@ -1,0 +1,85 @@
+"""Why: the additive terms behind a posterior, as numbers and as a table to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from posterior.data.table import text
+from posterior.data.typing import Array, Floats
+
+BAR = 12  # characters of the longest bar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """log p(x, k) = log_prior_k + Σⱼ terms_kj, for every row and class."""
+
+    terms: Floats  # (n, k, d)
+    log_prior: Floats  # (k,)
+    feature_names: Array
+    classes: Array
+
+    def log_joint(self) -> Floats:
+        """The sum of prior and terms, (n, k)."""
+        return self.log_prior + self.terms.sum(axis=2)
+
+    def weights(self, of: int, against: int) -> Floats:
+        """Each feature's log-odds for one class against another, (n, d)."""
+        with np.errstate(invalid="ignore"):
+            return self.terms[:, of] - self.terms[:, against]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explanation:
+    """One row's posterior odds of a class against another, taken apart.
+
+    log odds = log prior odds + Σⱼ weight of evidence of feature j   (Good 1950)
+    """
+
+    of: Any
+    against: Any
+    prior: float
+    feature_names: Array
+    values: tuple[Any, ...]
+    weights: Floats  # (d,)
+    posterior: dict[Any, float]
+
+    @property
+    def log_odds(self) -> float:
+        return float(self.prior + self.weights.sum())
+
+    def __str__(self) -> str:
+        ranked = np.argsort(-np.abs(self.weights), kind="stable")
+        lines = [("prior", "", self.prior)]
+        lines += [(str(self.feature_names[j]), text(self.values[j]), w)
+                  for j, w in zip(ranked, self.weights[ranked], strict=True)]
+        lines.append(("posterior", "", self.log_odds))
+        finite = [abs(w) for _, _, w in lines[:-1] if np.isfinite(w)]
+        largest = max(finite, default=1.0) or 1.0
+        name_width = max(len(name) for name, _, _ in lines)
+        value_width = max(len("value"), *(len(value) for _, value, _ in lines))
+        head = f"{'':{name_width}}  {'value':>{value_width}}  {'log-odds':>8}"
+        rows = [f"Why {self.of}, rather than {self.against}", head]
+        for name, value, weight in lines:
+            size = min(1.0, abs(weight) / largest) if np.isfinite(weight) else 1.0
+            bar = "" if name == "posterior" else ("+" if weight > 0 else "-") * round(BAR * size)
+            rows.append(
+                f"{name:{name_width}}  {value:>{value_width}}  {weight:>+8.2f}  {bar}".rstrip()
+            )
+        shares = sorted(self.posterior.items(), key=lambda item: -item[1])
+        rows.append("  ".join(f"P({name}) = {percent(p)}" for name, p in shares))
+        return "\n".join(rows)
+
+    __repr__ = __str__
+
+
+def percent(p: float) -> str:
+    """A probability for people: never 100 % for what is not certain."""
+    if 0 < p < 1e-4:
+        return "<0.01 %"
+    if 1 - 1e-4 < p < 1:
+        return ">99.99 %"
+    return f"{100 * p:.2f} %"

@@ -1,0 +1,122 @@
+"""log p(x, k): a prior over groups and a family of features given the group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.rows import Features, Hard, Rows, Soft
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Family, Scorer, fill
+from posterior.statistics.exact import Exact
+from posterior.statistics.moments import group_weight
+
+S = TypeVar("S")
+P = TypeVar("P")
+
+HIDDEN = -1  # the code of a row whose group is not known
+
+
+@dataclass(frozen=True, slots=True)
+class JointStatistics(Generic[S]):
+    """The weight of each group, and the statistics of its features."""
+
+    weight: Exact  # (k,)
+    features: S
+
+    def __add__(self, other: JointStatistics[S], /) -> JointStatistics[S]:
+        return JointStatistics(self.weight + other.weight, self._of(other, "+"))
+
+    def __sub__(self, other: JointStatistics[S], /) -> JointStatistics[S]:
+        return JointStatistics(self.weight - other.weight, self._of(other, "-"))
+
+    def _of(self, other: JointStatistics[S], sign: str) -> S:
+        a: Any = self.features
+        return a + other.features if sign == "+" else a - other.features
+
+    def __mul__(self, factor: float, /) -> JointStatistics[S]:
+        features: Any = self.features
+        return JointStatistics(self.weight * factor, features * factor)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JointStatistics):
+            return NotImplemented
+        return self.weight == other.weight and self.features == other.features
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, groups: Any) -> JointStatistics[S]:
+        features: Any = self.features
+        return JointStatistics(self.weight[groups], features.take(groups))
+
+    def placed(self, index: Array, n_groups: int) -> JointStatistics[S]:
+        limbs = np.zeros((n_groups, self.weight.limbs.shape[-1]), np.int64)
+        limbs[index] = self.weight.limbs
+        features: Any = self.features
+        weight = Exact(limbs, self.weight.exponent)
+        return JointStatistics(weight, features.placed(index, n_groups))
+
+    def pooled(self) -> JointStatistics[S]:
+        features: Any = self.features
+        return JointStatistics(self.weight.sum().reshape(1), features.pooled())
+
+    def compact(self) -> JointStatistics[S]:
+        features: Any = self.features
+        return JointStatistics(self.weight.trimmed(), features.compact())
+
+    def arrays(self) -> dict[str, Array]:
+        features: Any = self.features
+        parts = {f"features.{name}": array for name, array in features.arrays().items()}
+        return self.weight.arrays("weight") | parts
+
+
+@dataclass(frozen=True, slots=True)
+class Joint(Generic[S, P]):
+    """p(x, k) = π_k p(x | θ_k)."""
+
+    family: Family[S, P]
+    log_prior: Floats  # (k,)
+    parameters: P
+
+    def scorer(self) -> Scorer:
+        """log p(x, k) of chunks of rows."""
+        return self.family.scorer(self.parameters, np.ascontiguousarray(self.log_prior))
+
+    def log_joint(self, X: Features) -> Floats:
+        """log p(x, k), (n, k)."""
+        return fill(self.scorer(), X, len(self.log_prior))
+
+    def evidence(self, X: Features) -> Floats:
+        """The terms of log p(x | k), one a feature: (n, k, d)."""
+        return self.family.evidence(X, self.parameters)
+
+    def sample(self, n: int, random: np.random.Generator) -> tuple[Any, Array]:
+        """Rows drawn from the model, and their groups."""
+        prior = np.exp(self.log_prior - np.logaddexp.reduce(self.log_prior))
+        codes = random.choice(len(prior), size=n, p=prior / prior.sum())
+        return self.family.sample(codes, self.parameters, random), codes
+
+
+def labeled(rows: Rows, family: Family[S, P]) -> JointStatistics[S]:
+    """Sum all rows whose groups are known."""
+    return JointStatistics(group_weight(rows.groups), family.statistics(rows.X, rows.groups))
+
+
+def expected(rows: Rows, joint: Joint[S, P]) -> tuple[JointStatistics[S], float]:
+    """Sum all rows, the hidden ones in expectation, r_ik = w_i p(k | x_i, y_i); and their log p.
+
+    A label is evidence: it rules the other groups out.
+    """
+    assert isinstance(rows.groups, Hard)
+    log_joint, code = joint.log_joint(rows.X), rows.groups.codes[:, None]
+    log_joint[(code != HIDDEN) & (code != np.arange(log_joint.shape[1]))] = -np.inf
+    log_evidence = np.empty(len(rows))
+    kernels.normalize(log_joint, "posterior", log_evidence)
+    weight = rows.groups.weight
+    w = np.ones(len(rows)) if weight is None else weight
+    return labeled(Rows(rows.X, Soft(w[:, None] * log_joint)), joint.family), float(
+        w @ log_evidence
+    )

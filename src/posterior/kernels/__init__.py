@@ -1,0 +1,43 @@
+"""Loops over rows that NumPy cannot fuse, seen as NumPy functions.
+
+`compiled` and `reference` hold the same functions; POSTERIOR_KERNELS chooses between them.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING
+
+_choice = os.environ.get("POSTERIOR_KERNELS", "")
+if _choice not in ("", "compiled", "reference"):
+    raise ValueError(f"Expected POSTERIOR_KERNELS to be compiled or reference, got {_choice!r}.")
+
+if TYPE_CHECKING or _choice == "reference":
+    from posterior.kernels import reference as active
+else:
+    try:
+        from posterior.kernels import compiled as active
+    except ImportError as error:
+        if _choice == "compiled":
+            raise
+        from posterior.kernels import reference as active
+
+        warnings.warn(
+            f"posterior runs without its compiled kernels ({error}): results are the same, fits "
+            "and predictions are slower. Reinstall it where a C++20 compiler is at hand.",
+            stacklevel=2,
+        )
+
+carry = active.carry
+category_counts = active.category_counts
+code_range = active.code_range
+gaussian_log_joint = active.gaussian_log_joint
+linear_log_joint = active.linear_log_joint
+moments = active.moments
+normalize = active.normalize
+side_by_side = active.side_by_side
+sparse_log_joint = active.sparse_log_joint
+sparse_sums = active.sparse_sums
+table_log_joint = active.table_log_joint
+to_pairs = active.to_pairs

@@ -1,0 +1,174 @@
+"""The compiled loops, seen as NumPy functions: outputs are allocated here and filled there.
+
+Each has a twin of the same name and meaning in `posterior.kernels.reference`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import posterior.kernels._compiled as _compiled
+from posterior.data.errors import NotFiniteError
+from posterior.data.rows import SparseRows
+from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels import limbs
+
+__all__ = [
+    "carry",
+    "category_counts",
+    "code_range",
+    "gaussian_log_joint",
+    "linear_log_joint",
+    "moments",
+    "normalize",
+    "side_by_side",
+    "sparse_log_joint",
+    "sparse_sums",
+    "table_log_joint",
+    "to_pairs",
+]
+
+Sum = tuple[Integers, int]
+
+SLICED = 4 * 22  # bits below the largest number that the fast path of moments reaches
+SAMPLE = 64  # rows looked at to guess which bits the sums will need
+LANES = 8
+WANTED = {"log_posterior": 0, "posterior": 1, "log_evidence": 2}
+WINDOW_TOO_SMALL, INFINITE = 1, 2
+
+carry = _compiled.carry
+
+
+def to_pairs(table: Integers, exponent: int) -> tuple[Floats, Floats]:
+    """Each number as high + low, about 106 bits: a function of the exact value alone."""
+    high, low = np.empty(table.shape[:-1]), np.empty(table.shape[:-1])
+    _compiled.to_pairs(table, exponent, high, low)
+    return high, low
+
+
+def _zeros(shape: tuple[int, ...], lowest: int, top: int) -> Sum:
+    exponent, size = limbs.window(lowest, top)
+    return np.zeros((*shape, size), np.int64), exponent
+
+
+def _weight_bits(weight: Floats | None) -> tuple[int, int]:
+    """The lowest bit set in any weight, and the exponent above the largest."""
+    if weight is None:
+        return 0, 1
+    _, largest, lowest, _, _ = _compiled.survey(weight)
+    return lowest, int(np.frexp(largest)[1])
+
+
+def moments(
+    X: Array, codes: Codes, weight: Floats | None, n_groups: int, squares: bool = True
+) -> tuple[Sum, Sum, Sum | None]:
+    """Exact Σ w, Σ w x and Σ w x² of the observed cells, by group: (k, d) each."""
+    n, d = X.shape
+    w_low, w_top = _weight_bits(weight)
+    grown = n.bit_length() + w_top + 1  # bits that n weighted terms may add on top
+    for sample, spare in ((X[:SAMPLE], 24), (X, 0)):  # a guess; if it fails, a look at all rows
+        above = np.full(d, -5000, np.int64)
+        lowest = _compiled.find_exponents(sample, above)
+        tops = above[above > -5000]
+        top, bottom = (int(tops.max()), int(tops.min())) if len(tops) else (1, 1)
+        top, bottom = top + spare, bottom - SLICED - spare
+        if spare == 0:
+            bottom = min(bottom, lowest)
+        count = _zeros((n_groups, d), w_low, 1 if weight is None else grown)
+        total = _zeros((n_groups, d), w_low + bottom, grown + top)
+        square = _zeros((n_groups, d) if squares else (0,), w_low + 2 * bottom, grown + 2 * top)
+        outcome = _compiled.add_moments(X, codes, weight, n_groups, *count, *total, *square)
+        if outcome == INFINITE:
+            raise NotFiniteError("Expected finite values, got an infinite one.")
+        if outcome != WINDOW_TOO_SMALL:
+            return count, total, square if squares else None
+    raise AssertionError("the window of all rows holds all rows")
+
+
+def code_range(X: Array) -> tuple[Integers, Integers]:
+    """The smallest and largest code of each column."""
+    bounds = np.iinfo(np.int64)
+    smallest, largest = np.full(X.shape[1], bounds.max), np.full(X.shape[1], bounds.min)
+    _compiled.find_code_range(X, smallest, largest)
+    return smallest, largest
+
+
+def category_counts(
+    X: Array, codes: Codes, weight: Floats | None, n_groups: int, sizes: Array
+) -> Sum:
+    """Exact weights of each value of each column, by group: (k, Σ sizes)."""
+    offset = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    low, top = _weight_bits(weight)
+    grown = top + len(X).bit_length() + 1
+    counts = _zeros((n_groups, int(offset[-1])), low, 1 if weight is None else grown)
+    _compiled.add_category_counts(X, codes, weight, n_groups, offset, *counts)
+    return counts
+
+
+def sparse_sums(
+    X: SparseRows, codes: Codes, weight: Floats | None, n_groups: int, threshold: float | None
+) -> Sum:
+    """Exact Σ w x of sparse rows, by group; with a threshold, of x > threshold."""
+    smallest, largest, lowest, whole, finite = _compiled.survey(X.entries())
+    if not finite:
+        raise NotFiniteError("Expected finite values, got one that is not.")
+    if threshold is not None:
+        smallest, largest, lowest, whole = 0.0, 1.0, 0, True
+    w_low, w_top = _weight_bits(weight)
+    magnitude = max(abs(smallest), abs(largest)) if X.entries().size else 0.0
+    top = int(np.frexp(magnitude)[1]) + w_top + len(codes).bit_length()
+    plain = weight is None and whole and top < 62
+    shape = (n_groups, X.n_columns)
+    totals = _zeros(shape, 0, 1) if plain else _zeros(shape, w_low + lowest, top + 1)
+    _compiled.add_sparse_sums(
+        X.data, X.column, X.start, codes, weight, n_groups, X.n_columns, _nan(threshold), *totals
+    )
+    return totals
+
+
+def _nan(threshold: float | None) -> float:
+    return np.nan if threshold is None else threshold
+
+
+def gaussian_log_joint(
+    X: Array,
+    mean: Floats,
+    inverse_deviation: Floats,
+    term: Floats,
+    constant: Floats,
+    out: Floats,
+) -> None:
+    """constant_k - ½ Σⱼ ((xⱼ - μ_kj) / σ_kj)²; a missing cell takes its term out instead."""
+    _compiled.gaussian_log_joint(X, mean, inverse_deviation, term, constant, out)
+
+
+def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out: Floats) -> None:
+    """bias_k + Σⱼ xⱼ w_kj; a missing cell takes absent_kj out instead."""
+    _compiled.linear_log_joint(X, weight, absent, bias, out)
+
+
+def side_by_side(weight: Floats) -> Floats:
+    """(k, d) as (d, k), padded with zeros to whole lanes."""
+    k, d = weight.shape
+    table = np.zeros((d, -(-k // LANES) * LANES))
+    table[:, :k] = weight.T
+    return table
+
+
+def sparse_log_joint(
+    X: SparseRows, table: Floats, bias: Floats, threshold: float | None, out: Floats
+) -> None:
+    """bias_k + Σⱼ xⱼ table[j, k] of sparse rows; with a threshold, of x > threshold."""
+    _compiled.sparse_log_joint(
+        X.data, X.column, X.start, len(bias), table, bias, _nan(threshold), out
+    )
+
+
+def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out: Floats) -> None:
+    """bias_k + Σⱼ table[offset[j] + xⱼ, k]; a column's last row stands for unseen values."""
+    _compiled.table_log_joint(X, len(bias), table, offset, bias, out)
+
+
+def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:
+    """Turn log p(x, k) into the "log_posterior" or "posterior", in place; or leave it."""
+    _compiled.normalize(L, WANTED[wanted], log_evidence)

@@ -1,0 +1,201 @@
+"""The kernels in plain NumPy: slow, short, and equal to the compiled ones to the last bit of a sum.
+
+Exact sums come as (limbs, exponent); see `posterior.kernels.limbs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from posterior.data.errors import NotFiniteError
+from posterior.data.rows import SparseRows
+from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels import limbs as fixed
+from posterior.kernels.limbs import carry, to_pairs
+
+__all__ = [
+    "carry",
+    "category_counts",
+    "code_range",
+    "gaussian_log_joint",
+    "linear_log_joint",
+    "moments",
+    "normalize",
+    "side_by_side",
+    "sparse_log_joint",
+    "sparse_sums",
+    "table_log_joint",
+    "to_pairs",
+]
+
+Sum = tuple[Integers, int]
+DIGIT = 27  # bits of the digits that products are formed from: 27 + 27 < 55
+
+
+def _digits(value: Integers, count: int) -> list[Integers]:
+    """Non-negative integers as digits of 27 bits, the lowest first."""
+    return [(value >> (DIGIT * i)) & ((1 << DIGIT) - 1) for i in range(count)]
+
+
+def _product(a: list[Integers], b: list[Integers]) -> list[Integers]:
+    """Digits of a product."""
+    total = [np.zeros_like(a[0]) for _ in range(len(a) + len(b))]
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            p = x * y  # 54 bits: split before adding, so that nothing overflows
+            total[i + j] = total[i + j] + (p & ((1 << DIGIT) - 1))
+            total[i + j + 1] = total[i + j + 1] + (p >> DIGIT)
+    for i in range(len(total) - 1):
+        total[i + 1] = total[i + 1] + (total[i] >> DIGIT)
+        total[i] = total[i] & ((1 << DIGIT) - 1)
+    return total
+
+
+def _sum_of_products(cells: int, cell: Integers, *factors: Floats) -> Sum:
+    """Exact sums, by cell, of products of doubles."""
+    parts = [fixed.integers(f) for f in factors]
+    some = np.logical_and.reduce([mantissa != 0 for mantissa, _ in parts])
+    if not some.any():
+        return np.zeros((cells, 1), np.int64), 0
+    cell = cell[some]
+    parts = [(mantissa[some], exponent[some]) for mantissa, exponent in parts]
+    position = np.sum([exponent for _, exponent in parts], axis=0)
+    sign = np.prod([np.sign(mantissa) for mantissa, _ in parts], axis=0)
+    digits = _digits(np.abs(parts[0][0]), 2)
+    for mantissa, _ in parts[1:]:
+        digits = _product(digits, _digits(np.abs(mantissa), 2))
+    top = int(position.max()) + DIGIT * len(digits) + int(np.ceil(np.log2(len(cell) + 1)))
+    exponent, size = fixed.window(int(position.min()), top + fixed.BITS)
+    limbs = np.zeros((cells, size), np.int64)
+    for i, digit in enumerate(digits):
+        fixed.add_at(limbs, exponent, cell, sign * digit, position + DIGIT * i)
+    carry(limbs)
+    return limbs, exponent
+
+
+def moments(
+    X: Array, codes: Codes, weight: Floats | None, n_groups: int, squares: bool = True
+) -> tuple[Sum, Sum, Sum | None]:
+    """Exact Σ w, Σ w x and Σ w x² of the observed cells, by group: (k, d) each."""
+    d = X.shape[1]
+    if np.isinf(X).any():
+        raise NotFiniteError("Expected finite values, got an infinite one.")
+    row, column = np.nonzero(~np.isnan(X) & (codes >= 0)[:, None])
+    cell = codes[row].astype(np.int64) * d + column
+    x = X[row, column].astype(np.float64)
+    w = np.ones(len(x)) if weight is None else weight[row]
+
+    def table(*factors: Floats) -> Sum:
+        limbs, exponent = _sum_of_products(n_groups * d, cell, *factors)
+        return limbs.reshape(n_groups, d, -1), exponent
+
+    return table(w), table(w, x), table(w, x, x) if squares else None
+
+
+def code_range(X: Array) -> tuple[Integers, Integers]:
+    """The smallest and largest code of each column."""
+    return X.min(axis=0).astype(np.int64), X.max(axis=0).astype(np.int64)
+
+
+def category_counts(
+    X: Array, codes: Codes, weight: Floats | None, n_groups: int, sizes: Array
+) -> Sum:
+    """Exact weights of each value of each column, by group: (k, Σ sizes)."""
+    offset = np.concatenate([[0], np.cumsum(sizes)])
+    row, column = np.nonzero((X >= 0) & (X < np.asarray(sizes)) & (codes >= 0)[:, None])
+    cell = codes[row].astype(np.int64) * offset[-1] + offset[column] + X[row, column]
+    w = np.ones(len(row)) if weight is None else weight[row]
+    limbs, exponent = _sum_of_products(n_groups * int(offset[-1]), cell, w)
+    return limbs.reshape(n_groups, int(offset[-1]), -1), exponent
+
+
+def sparse_sums(
+    X: SparseRows, codes: Codes, weight: Floats | None, n_groups: int, threshold: float | None
+) -> Sum:
+    """Exact Σ w x of sparse rows, by group; with a threshold, of x > threshold."""
+    row = np.repeat(np.arange(len(codes)), np.diff(X.start))
+    column, x = X.column[X.start[0] : X.start[-1]], X.entries().astype(np.float64)
+    if not np.isfinite(x).all():
+        raise NotFiniteError("Expected finite values, got one that is not.")
+    if threshold is not None:
+        x = (x > threshold).astype(np.float64)
+    kept = codes[row] >= 0
+    row, column, x = row[kept], column[kept], x[kept]
+    cell = codes[row].astype(np.int64) * X.n_columns + column
+    w = np.ones(len(x)) if weight is None else weight[row]
+    limbs, exponent = _sum_of_products(n_groups * X.n_columns, cell, w, x)
+    return limbs.reshape(n_groups, X.n_columns, -1), exponent
+
+
+def _slabs(n: int, width: int) -> Iterator[slice]:
+    """Slices of rows whose temporaries stay small."""
+    step = max(1, 1_000_000 // max(width, 1))
+    return (slice(i, i + step) for i in range(0, n, step))
+
+
+def gaussian_log_joint(
+    X: Array,
+    mean: Floats,
+    inverse_deviation: Floats,
+    term: Floats,
+    constant: Floats,
+    out: Floats,
+) -> None:
+    """constant_k - ½ Σⱼ ((xⱼ - μ_kj) / σ_kj)²; a missing cell takes its term out instead."""
+    for rows in _slabs(len(X), mean.size):
+        x = X[rows, None, :].astype(np.float64)
+        missing = np.isnan(x)
+        distance = np.where(missing, 0.0, (x - mean) * inverse_deviation)
+        absent = np.where(missing, term, 0.0).sum(axis=2)
+        out[rows] = (constant - absent) - 0.5 * (distance * distance).sum(axis=2)
+
+
+def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out: Floats) -> None:
+    """bias_k + Σⱼ xⱼ w_kj; a missing cell takes absent_kj out instead."""
+    x = X.astype(np.float64)
+    missing = np.isnan(x)
+    out[:] = (bias - missing @ absent.T) + np.where(missing, 0.0, x) @ weight.T
+
+
+def side_by_side(weight: Floats) -> Floats:
+    """(k, d) as (d, k); the compiled twin pads k."""
+    return np.ascontiguousarray(weight.T)
+
+
+def sparse_log_joint(
+    X: SparseRows, table: Floats, bias: Floats, threshold: float | None, out: Floats
+) -> None:
+    """bias_k + Σⱼ xⱼ table[j, k] of sparse rows; with a threshold, of x > threshold."""
+    matrix = X.scipy()
+    if threshold is not None:
+        matrix.data = (matrix.data > threshold).astype(np.float64)
+    out[:] = bias + matrix @ table
+
+
+def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out: Floats) -> None:
+    """bias_k + Σⱼ table[offset[j] + xⱼ, k]; a column's last row stands for unseen values."""
+    out[:] = bias
+    for j in range(X.shape[1]):
+        seen = X[:, j] >= 0
+        out[seen] += table[np.minimum(offset[j] + X[seen, j], offset[j + 1] - 1)]
+
+
+def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:
+    """Turn log p(x, k) into the "log_posterior" or "posterior", in place; or leave it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = np.maximum(L.max(axis=1), -np.finfo(np.float64).max)
+        share = np.exp(L - top[:, None])
+        total = share.sum(axis=1)
+        evidence = top + np.log(total)
+    impossible = total == 0
+    evidence[impossible] = -np.inf
+    if log_evidence is not None:
+        log_evidence[:] = evidence
+    if wanted == "posterior":
+        L[:] = share / np.where(impossible, 1.0, total)[:, None]
+        L[impossible] = 1 / L.shape[1]
+    elif wanted == "log_posterior":
+        L[:] = L - np.where(impossible, 0.0, evidence)[:, None]
+        L[impossible] = -np.log(L.shape[1])

@@ -1,0 +1,98 @@
+"""What every statistic can do, and a mixin that derives it from its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from posterior.data.typing import Array
+from posterior.statistics.exact import Exact
+
+
+class Statistics(Protocol):
+    """Sums over rows of k groups: they add, subtract, and scale (a module over the numbers)."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
+    def __mul__(self, factor: float, /) -> Self: ...
+
+    def take(self, groups: Any) -> Self:
+        """Some of the groups, in the order given."""
+        ...
+
+    def placed(self, index: Array, n_groups: int) -> Self:
+        """The groups at new positions among n_groups, the others empty."""
+        ...
+
+    def pooled(self) -> Self:
+        """All groups as one."""
+        ...
+
+    def compact(self) -> Self:
+        """The same sums in as little memory as they need."""
+        ...
+
+    def arrays(self) -> dict[str, Array]:
+        """As plain arrays, for a file; `from_arrays` reads them back."""
+        ...
+
+
+class SumOfFields:
+    """Statistics whose fields are all `Exact` with the groups on the first axis."""
+
+    __slots__ = ()
+
+    def _each(self, function: Any) -> Self:
+        return type(self)(*(function(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
+
+    def __add__(self, other: Self, /) -> Self:
+        mine = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        theirs = (getattr(other, f.name) for f in fields(other))  # type: ignore[arg-type]
+        return type(self)(*(a + b for a, b in zip(mine, theirs, strict=True)))
+
+    def __neg__(self) -> Self:
+        return self._each(lambda x: -x)
+
+    def __sub__(self, other: Self, /) -> Self:
+        return self + -other
+
+    def __mul__(self, factor: float, /) -> Self:
+        return self._each(lambda x: x * factor)
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))  # type: ignore[arg-type]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, groups: Any) -> Self:
+        return self._each(lambda x: x[groups])
+
+    def placed(self, index: Array, n_groups: int) -> Self:
+        return self._each(lambda x: _placed(x, index, n_groups))
+
+    def pooled(self) -> Self:
+        return self._each(lambda x: x.sum(axis=0).reshape(1, *x.shape[1:]))
+
+    def compact(self) -> Self:
+        return self._each(lambda x: x.trimmed())
+
+    def arrays(self) -> dict[str, Array]:
+        parts: dict[str, Array] = {}
+        for f in fields(self):  # type: ignore[arg-type]
+            parts |= getattr(self, f.name).arrays(f.name)
+        return parts
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
+        return cls(*(Exact.from_arrays(arrays, f.name) for f in fields(cls)))  # type: ignore[arg-type]
+
+
+def _placed(x: Exact, index: Array, n_groups: int) -> Exact:
+    limbs = np.zeros((n_groups, *x.limbs.shape[1:]), np.int64)
+    limbs[index] = x.limbs
+    return Exact(limbs, x.exponent)

@@ -1,0 +1,225 @@
+"""Exact sums of doubles, and pairs of doubles to compute with them.
+
+An `Exact` never rounds: `+` is associative and commutative, and `(a + b) - b` is `a`, whatever the
+sizes. So the same rows give the same bits in any order, in any chunks, from any merge tree, and
+with other rows added and taken back. A `Pair` is its first 106 bits, for the few formulas (a mean,
+a scatter) that stand between a sum and a parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.typing import Array, Floats, Integers
+from posterior.kernels import limbs as fixed
+
+_SPLIT = 134217729.0  # 2^27 + 1 (Dekker 1971)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exact:
+    """An array of fixed-point numbers Σᵢ limbᵢ 2^(exponent + 32 i)."""
+
+    limbs: Integers  # (*shape, size)
+    exponent: int
+
+    @classmethod
+    def zeros(cls, *shape: int) -> Exact:
+        """Sums of nothing."""
+        return cls(np.zeros((*shape, 1), np.int64), 0)
+
+    @classmethod
+    def of(cls, values: Any) -> Exact:
+        """Whole numbers or finite doubles, as they are."""
+        array = np.asarray(values)
+        if array.dtype.kind in "iub":
+            return cls(array.astype(np.int64)[..., None], 0)
+        return cls(*fixed.of_doubles(array.astype(np.float64)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.limbs.shape[:-1]
+
+    def __getitem__(self, index: Any) -> Exact:
+        """Numbers at some positions of the first axis."""
+        return Exact(np.ascontiguousarray(self.limbs[index]), self.exponent)
+
+    def reshape(self, *shape: int) -> Exact:
+        return Exact(self.limbs.reshape(*shape, self.limbs.shape[-1]), self.exponent)
+
+    def __add__(self, other: Exact, /) -> Exact:
+        a, b, exponent = _aligned(self, other)
+        total = np.ascontiguousarray(a + b)
+        kernels.carry(total)
+        return Exact(total, exponent)
+
+    def __neg__(self) -> Exact:
+        negative = -self.limbs
+        kernels.carry(negative)
+        return Exact(negative, self.exponent)
+
+    def __sub__(self, other: Exact, /) -> Exact:
+        a, b, exponent = _aligned(self, other)
+        total = np.ascontiguousarray(a - b)
+        kernels.carry(total)
+        return Exact(total, exponent)
+
+    def __mul__(self, factor: float) -> Exact:
+        """Times a small whole number exactly; times another number rounded to a pair."""
+        if float(factor).is_integer() and abs(factor) < 2**20:
+            top = np.zeros((*self.shape, 1), np.int64)
+            product = np.concatenate([self.limbs, top], axis=-1) * int(factor)
+            kernels.carry(product)
+            return Exact(product, self.exponent).trimmed()
+        product_pair = self.pair() * Pair.of(factor)
+        return (Exact.of(product_pair.high) + Exact.of(product_pair.low)).trimmed()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Exact) or self.shape != other.shape:
+            return NotImplemented if not isinstance(other, Exact) else False
+        return not (self - other).limbs.any()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def sum(self, axis: int = 0) -> Exact:
+        """Totals over one axis."""
+        top = np.zeros((*self.shape, 1), np.int64)  # room for the carries of many numbers
+        wide = np.concatenate([self.limbs, top], axis=-1)
+        kernels.carry(wide)
+        total = np.ascontiguousarray(wide.sum(axis=axis))
+        kernels.carry(total)
+        return Exact(total, self.exponent)
+
+    def trimmed(self) -> Exact:
+        """The same numbers in the smallest window that holds them all."""
+        limbs, exponent = self.limbs, self.exponent
+        while limbs.shape[-1] > 1 and not limbs[..., 0].any():
+            limbs, exponent = limbs[..., 1:], exponent + fixed.BITS
+        while limbs.shape[-1] > 1:
+            below = limbs[..., -2]
+            sign = -(below >> (fixed.BITS - 1))
+            if not np.array_equal(limbs[..., -1], sign):
+                break
+            limbs = np.concatenate(
+                [limbs[..., :-2], (below + (sign << fixed.BITS))[..., None]], axis=-1
+            )
+        if not limbs.any():
+            exponent = 0
+        return Exact(np.ascontiguousarray(limbs), exponent)
+
+    def pair(self) -> Pair:
+        """The first 106 bits; they depend on the number alone."""
+        return Pair(*kernels.to_pairs(self.limbs, self.exponent))
+
+    def rounded(self) -> Floats:
+        """The nearest doubles."""
+        if self.limbs.shape[-1] == 1 and self.exponent == 0:
+            return self.limbs[..., 0].astype(np.float64)
+        return kernels.to_pairs(self.limbs, self.exponent)[0]
+
+    def arrays(self, name: str) -> dict[str, Array]:
+        """As plain arrays, for a file."""
+        least = self.trimmed()
+        return {f"{name}.limbs": least.limbs, f"{name}.exponent": np.asarray(least.exponent)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], name: str) -> Exact:
+        return cls(np.asarray(arrays[f"{name}.limbs"]), int(arrays[f"{name}.exponent"]))
+
+
+def _aligned(a: Exact, b: Exact) -> tuple[Integers, Integers, int]:
+    """Limbs of two sums over one window, with room for a carry."""
+    if a.exponent == b.exponent and a.limbs.shape[-1] == b.limbs.shape[-1] == 1:
+        return a.limbs, b.limbs, a.exponent  # whole numbers: one limb has room enough
+    low = min(a.exponent, b.exponent)
+    ends = [x.exponent + fixed.BITS * x.limbs.shape[-1] for x in (a, b)]
+    size = (max(ends) - low) // fixed.BITS
+    roomy = all(np.abs(x.limbs[..., -1]).max(initial=0) < 1 << 30 for x in (a, b))
+    size += 0 if roomy and size > 1 else 1
+    return _widened(a, low, size), _widened(b, low, size), low
+
+
+def _widened(x: Exact, exponent: int, size: int) -> Integers:
+    below = (x.exponent - exponent) // fixed.BITS
+    above = size - below - x.limbs.shape[-1]
+    if below == above == 0:
+        return x.limbs
+    wide = np.zeros((*x.shape, size), np.int64)
+    wide[..., below : below + x.limbs.shape[-1]] = x.limbs
+    return wide
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """An array of unevaluated sums high + low, about 106 bits (Dekker 1971, Knuth 1969)."""
+
+    high: Floats
+    low: Floats
+
+    @classmethod
+    def of(cls, values: Any) -> Pair:
+        high = np.asarray(values, np.float64)
+        return cls(high, np.zeros_like(high))
+
+    def __getitem__(self, index: Any) -> Pair:
+        return Pair(self.high[index], self.low[index])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.high.shape
+
+    def pair(self) -> Pair:
+        return self
+
+    def rounded(self) -> Floats:
+        """The nearest doubles."""
+        return self.high
+
+    def __add__(self, other: Pair) -> Pair:
+        high = self.high + other.high
+        part = high - self.high
+        low = (self.high - (high - part)) + (other.high - part)
+        return _renormalized(high, low + (self.low + other.low))
+
+    def __neg__(self) -> Pair:
+        return Pair(-self.high, -self.low)
+
+    def __sub__(self, other: Pair) -> Pair:
+        return self + -other
+
+    def __mul__(self, other: Pair) -> Pair:
+        product = two_product(self.high, other.high)
+        cross = self.high * other.low + self.low * other.high
+        return _renormalized(product.high, product.low + cross)
+
+    def __truediv__(self, other: Pair) -> Pair:
+        quotient = self.high / other.high
+        rest = self - other * Pair.of(quotient)
+        return _renormalized(quotient, rest.high / other.high)
+
+    def sum(self, axis: int = 0) -> Pair:
+        """Totals over one axis, to the rounding of the low parts."""
+        total = Pair(np.zeros(()), np.zeros(()))
+        for part in np.moveaxis(np.stack([self.high, self.low], axis=-1), axis, 0):
+            total = total + Pair(part[..., 0], part[..., 1])
+        return total
+
+
+def _renormalized(high: Floats, low: Floats) -> Pair:
+    total = high + low
+    return Pair(total, low - (total - high))
+
+
+def two_product(a: Floats, b: Floats) -> Pair:
+    """a b without rounding: the rounded product and its error."""
+    product = a * b
+    x, y = _SPLIT * a, _SPLIT * b
+    a_high, b_high = x - (x - a), y - (y - b)
+    a_low, b_low = a - a_high, b - b_high
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return Pair(product, error)

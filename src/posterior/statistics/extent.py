@@ -1,0 +1,38 @@
+"""The largest code of each column: it merges, and cannot be taken back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.typing import Array, Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extent:
+    """Column by column, the largest whole number of the rows seen."""
+
+    largest: Integers
+
+    @classmethod
+    def of(cls, X: Array) -> Extent:
+        return cls(kernels.code_range(as_codes(X))[1])
+
+    def __add__(self, other: Extent, /) -> Extent:
+        return Extent(np.maximum(self.largest, other.largest))
+
+
+CODE_TYPES = (np.int64, np.int32, np.int16, np.uint8)
+
+
+def as_codes(X: Array) -> Array:
+    """A chunk of categories as the kernels read them; a missing cell is negative."""
+    if X.dtype in CODE_TYPES:
+        return X
+    if X.dtype.kind == "f":
+        missing = np.isnan(X)
+        if missing.any():
+            return np.where(missing, -1, X).astype(np.int64)
+    return X.astype(np.int64)

@@ -1,0 +1,135 @@
+"""Weights, sums and sums of squares of columns of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.rows import Groups, Hard, SparseRows
+from posterior.data.typing import Array, Floats
+from posterior.statistics.algebra import SumOfFields
+from posterior.statistics.exact import Exact, Pair, two_product
+
+_RESOLUTION = 2.0**-98  # of a difference of pairs: a scatter below it is a constant column
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Totals(SumOfFields):
+    """Weight and sum of the observed cells that each of k groups received.
+
+    w_k = Σᵢ r_ik      s_k = Σᵢ r_ik xᵢ
+    """
+
+    weight: Exact  # (k, d), or (k, 1) where no cell can be missing
+    total: Exact  # (k, d)
+
+    @classmethod
+    def of(cls, X: Array | SparseRows, groups: Groups, above: float | None = None) -> Totals:
+        """Sums of rows; with `above`, of the indicators x > above."""
+        if isinstance(groups, Hard) and isinstance(X, SparseRows):
+            total = kernels.sparse_sums(X, groups.codes, groups.weight, groups.n_groups, above)
+            return cls(group_weight(groups).reshape(-1, 1), Exact(*total))
+        dense = X.scipy().toarray() if isinstance(X, SparseRows) else X
+        if above is not None:
+            dense = indicators(dense, above)
+        if isinstance(groups, Hard):
+            w, s, _ = kernels.moments(
+                floats(dense), groups.codes, groups.weight, groups.n_groups, False
+            )
+            return cls(Exact(*w), Exact(*s))
+        moments = Moments.of(dense, groups)
+        return cls(moments.weight, moments.total)
+
+    def mean(self) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (self.total.pair() / self.weight.pair()).rounded()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments(SumOfFields):
+    """Weight, sum and sum of squares of the observed cells that each of k groups received.
+
+    w_k = Σᵢ r_ik      s_k = Σᵢ r_ik xᵢ      q_k = Σᵢ r_ik xᵢ²
+    """
+
+    weight: Exact  # (k, d)
+    total: Exact  # (k, d)
+    squares: Exact  # (k, d)
+
+    @classmethod
+    def of(cls, X: Array, groups: Groups) -> Moments:
+        if not isinstance(groups, Hard):
+            return _soft_moments(X, groups.R)
+        sums = kernels.moments(floats(X), groups.codes, groups.weight, groups.n_groups)
+        return cls(*(Exact(*s) for s in sums if s is not None))
+
+    def mean(self) -> Floats:
+        """s / w; not a number where a group has no rows."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return (self.total.pair() / self.weight.pair()).rounded()
+
+    def scatter(self) -> Floats:
+        """q - s² / w, formed in pairs and rounded once: exact at mean 1e8, variance 1."""
+        return scatter(self.weight.pair(), self.total.pair(), self.squares.pair())
+
+
+def scatter(weight: Pair, total: Pair, squares: Pair) -> Floats:
+    """q - s² / w in pairs; a difference below their resolution is zero."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        difference = (squares - total * total / weight).rounded()
+        return np.where(difference > _RESOLUTION * squares.rounded(), difference, 0.0)
+
+
+def row_moments(X: Floats) -> tuple[Pair, Pair, Pair]:
+    """Weight, sum and square of each single cell; a missing one adds nothing."""
+    observed = ~np.isnan(X)
+    x = np.where(observed, X, 0.0)
+    return Pair.of(observed), Pair.of(x), two_product(x, x)
+
+
+def _soft_moments(X: Array, R: Floats) -> Moments:
+    """Moments around an origin by matrix products, moved to zero without loss.
+
+    Σ r x = Σ r (x - o) + o Σ r      Σ r x² = Σ r (x - o)² + 2 o Σ r (x - o) + o² Σ r
+    """
+    x = X.astype(np.float64)
+    observed = ~np.isnan(x)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(observed, x, 0.0).sum(axis=0) / observed.sum(axis=0)
+    # few bits, so that products with the origin are exact in a pair
+    origin = np.nan_to_num(mean).astype(np.float32).astype(np.float64)
+    from_origin = np.where(observed, x - origin, 0.0)
+    o = Pair.of(np.broadcast_to(origin, (R.shape[1], x.shape[1])))
+    w = Pair.of(R.T @ observed.astype(np.float64))
+    s, q = Pair.of(R.T @ from_origin), Pair.of(R.T @ (from_origin * from_origin))
+    o_s = o * s
+    parts = (w, s + o * w, q + o_s + o_s + o * o * w)
+    return Moments(*(Exact.of(p.high) + Exact.of(p.low) for p in parts))
+
+
+def group_weight(groups: Groups) -> Exact:
+    """The weight that each group received, (k,)."""
+    if not isinstance(groups, Hard):
+        return Exact.of(groups.R.sum(axis=0))
+    if groups.weight is None:
+        counted = groups.codes[groups.codes >= 0]
+        return Exact.of(np.bincount(counted, minlength=groups.n_groups))
+    column = np.zeros((len(groups.codes), 1))
+    weight, _, _ = kernels.moments(column, groups.codes, groups.weight, groups.n_groups, False)
+    return Exact(*weight).reshape(groups.n_groups)
+
+
+def floats(X: Array) -> Array:
+    """A chunk as the kernels read it: float32 and float64 as they are, the rest as float64."""
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def indicators(X: Array, above: float) -> Floats:
+    """One where x > above, zero where not, and a missing cell still missing."""
+    x = np.asarray(X)
+    bits = (x > above).astype(np.float64)
+    if x.dtype.kind == "f":
+        bits[np.isnan(x)] = np.nan
+    return bits

@@ -1,0 +1,165 @@
+"""The map of the package: which part may import which, read from the source itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src"
+
+# Imports point down, from a layer to any layer below it; parts of one layer do not know each other.
+LAYERS = [
+    {"app"},
+    {"explain", "selection", "plots", "storage"},
+    {"estimators"},
+    {"generative", "discriminative", "text", "preprocessing"},
+    {"families"},
+    {"statistics"},
+    {"kernels"},
+]
+
+
+def _allowed() -> dict[str, set[str]]:
+    allowed: dict[str, set[str]] = {}
+    below: set[str] = set()
+    for layer in reversed(LAYERS):
+        for part in layer:
+            allowed[part] = below | {"data"}  # everyone sees the rows
+        below = below | layer
+    # Engines know statistics and rows, never a model; models never know an engine.
+    allowed["data"] = {"kernels"}
+    allowed["engines"] = {"statistics", "data"}
+    allowed["estimators"].add("engines")  # they hand their rows to one
+    allowed["datasets"] = {"data"}
+    for part in set().union(*LAYERS[:2]):
+        allowed[part] |= {"engines", "datasets"}
+    return allowed
+
+
+ALLOWED = _allowed()
+ROOT = ""  # posterior/__init__.py, which gathers the public names and may import every part
+
+
+def part_of(module: str) -> str:
+    """posterior.families.gaussian is of part families; posterior itself of part ""."""
+    return [*module.split("."), ROOT][1]
+
+
+def imported(name: str, tree: ast.Module, is_package: bool) -> Iterator[tuple[int, str]]:
+    """Line and full name of whatever of posterior is imported anywhere in a module."""
+    for node in ast.walk(tree):
+        targets: list[str] = []
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = name.split(".")[: len(name.split(".")) - node.level + is_package]
+                base = ".".join(above + ([node.module] if node.module else []))
+            targets = [f"{base}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and node.args:  # import_module("posterior.families")
+            function = node.func.attr if isinstance(node.func, ast.Attribute) else None
+            function = node.func.id if isinstance(node.func, ast.Name) else function
+            named = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+            if function in {"import_module", "__import__"} and isinstance(named, str):
+                targets = [named]
+        for target in targets:
+            if target == "posterior" or target.startswith("posterior."):
+                yield node.lineno, target
+
+
+def violations(name: str, text: str, *, is_package: bool = False) -> list[str]:
+    """The imports of a module that point the wrong way, in words."""
+    here = part_of(name)
+    if here == ROOT:
+        return []
+    if here not in ALLOWED:
+        return [
+            f"{name}: '{here}' is not on the map; give it a place in tests/test_architecture.py"
+        ]
+    found = []
+    for line, target in imported(name, ast.parse(text), is_package):
+        there = part_of(target)
+        if there == here or there in ALLOWED[here]:
+            continue
+        if there not in ALLOWED:
+            there = "the package root, which imports everything"
+        found.append(f"{name}:{line} imports {target}: {here} must not know {there}")
+    return found
+
+
+def modules() -> list[tuple[str, Path]]:
+    files = sorted((SOURCE / "posterior").rglob("*.py"))
+    return [
+        (".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"), path)
+        for path in files
+    ]
+
+
+@pytest.mark.parametrize(("name", "path"), modules(), ids=[name for name, _ in modules()])
+def test_imports_point_one_way(name: str, path: Path) -> None:
+    is_package = path.name == "__init__.py"
+    assert violations(name, path.read_text("utf-8"), is_package=is_package) == []
+
+
+def test_the_map_is_not_read_from_an_empty_folder() -> None:
+    assert len(modules()) > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("posterior.families.gaussian", "from posterior.generative import joint"),
+        ("posterior.families.gaussian", "import posterior.estimators.naive_bayes"),
+        ("posterior.families.gaussian", "from ..estimators import base"),
+        ("posterior.families.gaussian", "from .. import engines"),
+        ("posterior.statistics.moments", "def f():\n    from posterior.families import Gaussian"),
+        (
+            "posterior.generative.joint",
+            "if TYPE_CHECKING:\n    from posterior.engines import Local",
+        ),
+        ("posterior.generative.joint", "from posterior.discriminative.losses import logistic"),
+        ("posterior.engines.local", "from posterior.families.family import Family"),
+        ("posterior.engines.local", "import importlib\nimportlib.import_module('posterior.app')"),
+        ("posterior.data.rows", "from posterior.statistics import moments"),
+        ("posterior.kernels.reference", "from posterior import GaussianNB"),
+        ("posterior.kernels.reference", "import posterior"),
+        ("posterior.surprise", "x = 1"),
+    ],
+)
+def test_a_planted_import_against_the_arrows_is_caught(name: str, text: str) -> None:
+    assert len(violations(name, text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("posterior", "from posterior.app import main"),
+        ("posterior.estimators.mixed", "from posterior.engines.local import Local"),
+        ("posterior.families.gaussian", "from posterior import kernels"),
+        ("posterior.families.gaussian", "from .family import Family"),
+        ("posterior.families.gaussian", "from ..statistics.moments import Moments"),
+        ("posterior.kernels.compiled", "from posterior.data.errors import DegenerateError"),
+        ("posterior.storage", "import numpy, posteriors"),
+    ],
+)
+def test_an_import_along_the_arrows_is_left_alone(name: str, text: str) -> None:
+    assert violations(name, text) == []
+
+
+def test_a_relative_import_in_a_package_starts_at_the_package() -> None:
+    text = "from .gaussian import Gaussian\nfrom ..engines import Local"
+    (found,) = violations("posterior.families", text, is_package=True)
+    assert "posterior.engines.Local" in found
+
+
+def test_no_module_is_called_utils() -> None:
+    assert [name for name, _ in modules() if "util" in name] == []
+
+
+@pytest.mark.parametrize(("name", "path"), modules(), ids=[name for name, _ in modules()])
+def test_a_module_holds_one_idea_in_at_most_400_lines(name: str, path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= 400
