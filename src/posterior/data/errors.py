@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 
 class DegenerateError(ValueError):
@@ -15,7 +15,7 @@ class DegenerateError(ValueError):
         self.template, self.feature, self.group = message, feature, group
         super().__init__(message.format(feature=feature, group=group))
 
-    def named(self, features: Sequence[object], groups: Sequence[object]) -> DegenerateError:
+    def named(self, features: Any, groups: Any) -> DegenerateError:
         """The same error in the words of the user's table."""
         feature = None if self.feature is None else f"{features[self.feature]!r}"
         group = None if self.group is None else f"{groups[self.group]!r}"

@@ -81,8 +81,10 @@ def numbers(column: nw.Series[Any]) -> Floats:
         column = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
         days = 86_400e6
         return np.array(
-            [np.nan if missing(v) else np.datetime64(v, "us").astype(float) / days
-             for v in column.to_list()]
+            [
+                np.nan if missing(v) else np.datetime64(v, "us").astype(float) / days
+                for v in column.to_list()
+            ]
         )
     if column.dtype.is_numeric() and not column.is_null().any():
         return np.asarray(column.to_numpy(), np.float64)

@@ -24,7 +24,7 @@ class Table:
     def __getitem__(self, name: str) -> Array:
         return self.columns[name]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Any = "pandas") -> Any:
         """The same as a frame of pandas, polars or pyarrow, whichever is installed."""
         return nw.from_dict(dict(self.columns), backend=backend).to_native()
 
@@ -59,10 +59,9 @@ def text(value: Any) -> str:
     """A value for people: four digits that count, a dash for what is not known."""
     if value is None:
         return "-"
-    if isinstance(value, float | np.floating):
-        if np.isnan(value):
-            return "-"
-        if value == int(value) if np.isfinite(value) and abs(value) < 1e6 else False:
-            return str(int(value))
-        return f"{value:.4g}"
-    return str(value)
+    if not isinstance(value, float | np.floating):
+        return str(value)
+    number = float(value)
+    if np.isnan(number):
+        return "-"
+    return str(int(number)) if number.is_integer() and abs(number) < 1e6 else f"{number:.4g}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -91,10 +90,9 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Weights as doubles; None if every row counts once."""
     if sample_weight is None:
         return None
-    if np.ndim(sample_weight) == 0:
-        w = np.full(n_rows, float(sample_weight))
-    else:
-        w = np.ascontiguousarray(sample_weight, np.float64)
+    w = np.array(sample_weight, np.float64, order="C")
+    if w.ndim == 0:
+        w = np.full(n_rows, float(w))
     if w.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {w.ndim}D array.")
     if len(w) != n_rows:
@@ -131,7 +129,7 @@ def check_numbers(
     X: Array | SparseRows,
     *,
     first_row: int = 0,
-    names: Sequence[Any] | None = None,
+    names: Any = None,
     missing: bool,
     negative: bool,
     estimator: str,
@@ -142,9 +140,7 @@ def check_numbers(
         return
     if not negative and values.min() < 0:
         where = _where(X, values < 0, first_row, names)
-        raise ValueError(
-            f"Negative values in data passed to {estimator} (input X), first {where}."
-        )
+        raise ValueError(f"Negative values in data passed to {estimator} (input X), first {where}.")
     if values.dtype.kind != "f" or np.isfinite(values.sum()):
         return
     if np.isinf(values).any():
@@ -159,9 +155,7 @@ def check_numbers(
         )
 
 
-def _where(
-    X: Array | SparseRows, bad: Array, first_row: int, names: Sequence[Any] | None
-) -> str:
+def _where(X: Array | SparseRows, bad: Array, first_row: int, names: Any) -> str:
     if isinstance(X, SparseRows):
         entry = int(np.argmax(bad)) + int(X.start[0])
         row = int(np.searchsorted(X.start, entry, side="right")) - 1

@@ -7,9 +7,9 @@ from typing import Protocol, TypeVar
 
 from posterior.data.rows import Features, Rows
 from posterior.data.typing import Floats
-from posterior.statistics.algebra import Statistics
+from posterior.statistics.algebra import Addable
 
-S = TypeVar("S", bound=Statistics)
+S = TypeVar("S", bound=Addable)
 
 
 class Engine(Protocol):
@@ -19,7 +19,8 @@ class Engine(Protocol):
         """function(chunk) added up over all chunks."""
         ...
 
-    def fill(self, function: Callable[[Features, slice, Floats], None], X: Features,
-             out: Floats) -> None:
+    def fill(
+        self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
+    ) -> None:
         """function(chunk, its rows, its part of out) for all chunks."""
         ...

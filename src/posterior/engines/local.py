@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from posterior.data.rows import Features, Hard, Rows, SparseRows, chunk_starts
 from posterior.data.typing import Floats
-from posterior.statistics.algebra import Statistics
+from posterior.statistics.algebra import Addable
 
-S = TypeVar("S", bound=Statistics)
+S = TypeVar("S", bound=Addable)
 T = TypeVar("T")
 
 SUM_CELLS = 4_000_000  # cells of a chunk to sum: large against its statistics, small for a queue

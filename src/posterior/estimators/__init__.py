@@ -1,13 +1,13 @@
 """scikit-learn's surface, thin: input becomes rows, the core does the work."""
 
-from posterior.estimators.joint_bayes import JointBayes
-from posterior.estimators.mixed import NaiveBayes
 from posterior.estimators.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
     GaussianNB,
+    JointBayes,
     MultinomialNB,
+    NaiveBayes,
     PoissonNB,
 )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from posterior.data.errors import DegenerateError
-from posterior.data.rows import Features, Hard, Rows
+from posterior.data.rows import Features
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.families.family import AnyFamily
@@ -22,6 +22,7 @@ class Hooks(ClassifierMixin, BaseEstimator):
     classes_: Array
     n_features_in_: int
     calibrated: str | None
+    needs_classes: ClassVar[bool] = False  # in the first call of partial_fit
     engine_ = Local()
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:

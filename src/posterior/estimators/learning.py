@@ -66,9 +66,7 @@ class Learning(Hooks):
         return self
 
     @all_or_nothing
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows: exactly the model that `fit` on all rows so far would give.
 
         Parameters
@@ -181,10 +179,10 @@ class Learning(Hooks):
 
     def _open(self, classes: Any, y: Any, n_rows: int) -> None:
         """The first call of partial_fit decides which classes there are."""
+        if classes is None and self.needs_classes:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
         self._closed = classes is not None
-        self.classes_ = (
-            unique_labels(classes) if self._closed else validate.labels(y, n_rows)[0]
-        )
+        self.classes_ = unique_labels(classes) if self._closed else validate.labels(y, n_rows)[0]
 
     def _check_same(self, classes: Any) -> None:
         given = np.asarray(classes)

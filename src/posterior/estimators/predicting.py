@@ -32,7 +32,7 @@ class Predicting(Hooks):
             if evidence:
                 log_joint = np.empty((len(part), len(joint.log_prior)))
                 scorer(chunk, log_joint)
-                kernels.normalize(log_joint, wanted, part)
+                kernels.normalize(log_joint, "log_evidence", part)
                 return
             scorer(chunk, part)
             if wanted is not None:

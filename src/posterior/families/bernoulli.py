@@ -11,7 +11,7 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.priors import DiscretePrior, Laplace
+from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
 from posterior.statistics.moments import Totals, indicators
 
 
@@ -30,7 +30,7 @@ class Bernoulli:
     log p(x | k) = Σⱼ xⱼ log p_kj + (1 - xⱼ) log(1 - p_kj)
     """
 
-    prior: DiscretePrior = Laplace(1.0)
+    prior: DiscretePrior = LAPLACE
     threshold: float | None = 0.0
 
     @property

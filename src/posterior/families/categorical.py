@@ -11,7 +11,7 @@ from posterior import kernels
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Intervals, Scorer
-from posterior.families.priors import DiscretePrior, Laplace
+from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
 from posterior.statistics.counts import Counts, Values
 from posterior.statistics.extent import as_codes
 
@@ -34,7 +34,7 @@ class Categorical:
     the start. `n_values` says how many values there are where more are possible than were seen.
     """
 
-    prior: DiscretePrior = Laplace(1.0)
+    prior: DiscretePrior = LAPLACE
     n_values: tuple[int, ...] | None = None
 
     def statistics(self, X: CodedRows, groups: Groups) -> Counts:
@@ -57,7 +57,7 @@ class Categorical:
         """Log probabilities (k, K + 1) from counts (k, K) that are out of n_values values."""
         frequency = pooled / max(pooled.sum(), 1e-300)
         more, unseen = self.prior.pseudo_counts(frequency, n_values), self.prior.unseen(n_values)
-        hidden = n_values - count.shape[1]  # values that are possible and were not seen
+        hidden = float(n_values - count.shape[1])  # values that are possible and were not seen
         rows = count.sum(axis=1, keepdims=True)
         known = rows + more.sum() + hidden * float(unseen)
         beyond = known if hidden or not isinstance(self.prior, Laplace) else known + unseen
@@ -69,7 +69,7 @@ class Categorical:
                 ]
             )
         # nothing seen and nothing believed: all values alike
-        return np.where(np.isnan(log_prob), -np.log(max(n_values, 1)), log_prob)
+        return np.where(np.isnan(log_prob), -np.log(float(max(n_values, 1))), log_prob)
 
     def scorer(self, parameters: CategoricalParameters, bias: Floats) -> Scorer:
         table = kernels.side_by_side(np.hstack([np.asarray(p) for p in parameters.log_prob]))
@@ -165,9 +165,11 @@ class Categorical:
                 name = f"P({statistics.values[j][v]})"
                 one = Intervals.of(name, value[:, [v]], low[:, [v]], high[:, [v]])
                 lines.append(
-                    Intervals(one.feature + j, one.parameter, *(
-                        getattr(one, f) for f in ("group", "value", "low", "high")
-                    ))
+                    Intervals(
+                        one.feature + j,
+                        one.parameter,
+                        *(getattr(one, f) for f in ("group", "value", "low", "high")),
+                    )
                 )
         return sum(lines[1:], start=lines[0])
 

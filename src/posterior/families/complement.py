@@ -11,7 +11,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.multinomial import MultinomialParameters
-from posterior.families.priors import Laplace
+from posterior.families.priors import LAPLACE, Laplace
 from posterior.statistics.moments import Totals
 
 
@@ -24,7 +24,7 @@ class Complement:
     A score, not a density: it ranks groups, and has no samples.
     """
 
-    prior: Laplace = Laplace(1.0)
+    prior: Laplace = LAPLACE
     norm: bool = False
 
     def statistics(self, X: Array | SparseRows, groups: Groups) -> Totals:

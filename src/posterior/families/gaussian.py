@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special, stats
@@ -12,7 +13,7 @@ from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Intervals, Scorer
-from posterior.families.priors import GaussianPrior, PseudoRows, VarianceFloor
+from posterior.families.priors import ONE_ROW, GaussianPrior, PseudoRows, VarianceFloor
 from posterior.statistics.exact import Pair
 from posterior.statistics.moments import Moments, floats, row_moments, scatter
 
@@ -53,7 +54,7 @@ class Sums:
             self.weight - other.weight, self.total - other.total, self.squares - other.squares
         )
 
-    def __getitem__(self, index: Array | tuple[slice | None, ...]) -> Sums:
+    def __getitem__(self, index: Any) -> Sums:
         return Sums(self.weight[index], self.total[index], self.squares[index])
 
     def mean(self) -> Floats:
@@ -75,7 +76,7 @@ class Gaussian:
     Student's t with as many degrees of freedom as there are rows and pseudo-rows.
     """
 
-    prior: GaussianPrior | None = PseudoRows(1.0)
+    prior: GaussianPrior | None = ONE_ROW
     predictive: bool = False
 
     def statistics(self, X: Array, groups: Groups) -> Moments:
@@ -88,9 +89,9 @@ class Gaussian:
     def _estimate(self, sums: Sums, pooled: Sums) -> GaussianParameters:
         pooled_mean, pooled_variance = pooled.mean(), pooled.variance()
         if isinstance(self.prior, PseudoRows):
-            m, mean = Pair.of(self.prior.m), Pair.of(np.nan_to_num(pooled_mean))
+            m, center = Pair.of(self.prior.m), Pair.of(np.nan_to_num(pooled_mean))
             spread = Pair.of(np.nan_to_num(pooled_variance, posinf=np.inf))
-            sums = sums + Sums(m, m * mean, m * (mean * mean + spread))
+            sums = sums + Sums(m, m * center, m * (center * center + spread))
         weight = sums.weight.rounded()
         mean, variance = sums.mean(), sums.variance()
         if np.isinf(variance).any() or np.isinf(pooled_variance).any():

@@ -11,7 +11,7 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.priors import DiscretePrior, Laplace
+from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
 from posterior.statistics.moments import Totals
 
 
@@ -32,7 +32,7 @@ class Multinomial:
     `predictive` draws from an urn that is itself uncertain: the Dirichlet-multinomial.
     """
 
-    prior: DiscretePrior = Laplace(1.0)
+    prior: DiscretePrior = LAPLACE
     predictive: bool = False
 
     def statistics(self, X: Array | SparseRows, groups: Groups) -> Totals:
@@ -82,11 +82,10 @@ class Multinomial:
         codes, total = groups.codes, statistics.total.rounded()
         w = np.ones(len(codes)) if groups.weight is None else groups.weight
         score = np.empty((len(codes), groups.n_groups))
-        pooled = total.sum(axis=0)
+        pooled, words = total.sum(axis=0), total.sum(axis=1)
         for i, (column, x) in enumerate(_entries(X)):
             everyone = pooled[column] - w[i] * x
             counts = total[:, column].copy()
-            words = total.sum(axis=1) if i == 0 else words
             counts[codes[i]] -= w[i] * x
             left = words.copy()
             left[codes[i]] -= w[i] * x.sum()

@@ -11,7 +11,7 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Intervals, Scorer
 from posterior.families.linear import affine_scorer, dense
-from posterior.families.priors import PseudoRows
+from posterior.families.priors import ONE_ROW, PseudoRows
 from posterior.statistics.moments import Totals
 
 
@@ -32,7 +32,7 @@ class Poisson:
     `predictive` integrates over the gamma posterior of the rate: the negative binomial.
     """
 
-    prior: PseudoRows = PseudoRows(1.0)
+    prior: PseudoRows = ONE_ROW
     predictive: bool = False
 
     def statistics(self, X: Array | SparseRows, groups: Groups) -> Totals:

@@ -74,3 +74,6 @@ class VarianceFloor:
 
 
 GaussianPrior: TypeAlias = PseudoRows | VarianceFloor
+
+LAPLACE = Laplace(1.0)
+ONE_ROW = PseudoRows(1.0)

@@ -50,9 +50,7 @@ class Parts:
 
     def seen(self) -> Self:
         """Without the categories that no group holds any more."""
-        return replace(
-            self, parts=tuple(a.seen() if hasattr(a, "seen") else a for a in self.parts)
-        )
+        return replace(self, parts=tuple(a.seen() if hasattr(a, "seen") else a for a in self.parts))
 
     def arrays(self) -> dict[str, Array]:
         return {

@@ -54,8 +54,10 @@ class Explanation:
     def __str__(self) -> str:
         ranked = np.argsort(-np.abs(self.weights), kind="stable")
         lines = [("prior", "", self.prior)]
-        lines += [(str(self.feature_names[j]), text(self.values[j]), w)
-                  for j, w in zip(ranked, self.weights[ranked], strict=True)]
+        lines += [
+            (str(self.feature_names[j]), text(self.values[j]), w)
+            for j, w in zip(ranked, self.weights[ranked], strict=True)
+        ]
         lines.append(("posterior", "", self.log_odds))
         finite = [abs(w) for _, _, w in lines[:-1] if np.isfinite(w)]
         largest = max(finite, default=1.0) or 1.0

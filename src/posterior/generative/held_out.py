@@ -44,9 +44,7 @@ def fold_statistics(
     return [together.take(slice(f * k, (f + 1) * k)) for f in range(n_folds)]
 
 
-def models_without(
-    parts: list[JointStatistics[Any]], finish: Finish
-) -> list[Joint[Any, Any]]:
+def models_without(parts: list[JointStatistics[Any]], finish: Finish) -> list[Joint[Any, Any]]:
     """For each fold the model of all the others."""
     total = reduce(add, parts)
     return [finish(total - part) for part in parts]
@@ -115,8 +113,6 @@ def stratified_folds(codes: Codes, n_folds: int) -> Codes:
     dealt = 0
     for c in by_appearance:
         turns = np.arange(dealt, dealt + counts[c]) % n_folds
-        folds[codes == c] = np.repeat(
-            np.arange(n_folds), np.bincount(turns, minlength=n_folds)
-        )
+        folds[codes == c] = np.repeat(np.arange(n_folds), np.bincount(turns, minlength=n_folds))
         dealt += counts[c]
     return folds

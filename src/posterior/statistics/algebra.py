@@ -12,10 +12,15 @@ from posterior.data.typing import Array
 from posterior.statistics.exact import Exact
 
 
-class Statistics(Protocol):
-    """Sums over rows of k groups: they add, subtract, and scale (a module over the numbers)."""
+class Addable(Protocol):
+    """All that an engine asks: parts add up to a whole."""
 
     def __add__(self, other: Self, /) -> Self: ...
+
+
+class Statistics(Addable, Protocol):
+    """Sums over rows of k groups: they add, subtract, and scale (a module over the numbers)."""
+
     def __sub__(self, other: Self, /) -> Self: ...
     def __mul__(self, factor: float, /) -> Self: ...
 

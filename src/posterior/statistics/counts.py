@@ -81,13 +81,15 @@ class Counts:
         index = np.concatenate(
             [offset[j] + np.searchsorted(values[j], v) for j, v in enumerate(self.values)]
         ).astype(np.int64)
-        limbs = np.zeros((self.table.shape[0], int(offset[-1]), self.table.limbs.shape[-1]), np.int64)
+        limbs = np.zeros(
+            (self.table.shape[0], int(offset[-1]), self.table.limbs.shape[-1]), np.int64
+        )
         limbs[:, index] = self.table.limbs
         return Counts(values, Exact(limbs, self.table.exponent))
 
     def seen(self) -> Counts:
         """Without the values that no group holds any more."""
-        keep = self.table.limbs.any(axis=(0, 2))
+        keep = np.asarray(self.table.limbs.any(axis=(0, 2)))
         if keep.all():
             return self
         masks = self.columns(keep)

@@ -19,7 +19,7 @@ from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.estimators.base import GenerativeClassifier
-from posterior.estimators.naive_bayes import CALIBRATED, log_prior
+from posterior.estimators.naive_bayes.common import CALIBRATED, log_prior
 from posterior.families import (
     Bernoulli,
     Categorical,
@@ -122,8 +122,9 @@ class NaiveBayes(GenerativeClassifier):
         columns = self._read(X, reset)
         if reset:
             self.schema_ = self._assign(columns)
-        if isinstance(columns, np.ndarray) and self._plain():
-            return columns
+        if self._plain():
+            family, js = self._blocks()[0]
+            return columns if isinstance(columns, np.ndarray) else self._block(columns, family, js)
         return Blocks(tuple(self._block(columns, family, js) for family, js in self._blocks()))
 
     def _read(self, X: Any, reset: bool) -> Array | list[nw.Series[Any]]:
@@ -162,6 +163,7 @@ class NaiveBayes(GenerativeClassifier):
                 raise ValueError(f"Expected families for columns of {names}, got {unknown}.")
         schema = []
         for j, name in enumerate(names):
+            family: AnyFamily | None
             if asked is None and self.families is not None:
                 family = _family(self.families, name)
             elif asked is not None and name in asked:
@@ -291,9 +293,7 @@ class NaiveBayes(GenerativeClassifier):
         for (_, js), part in zip(self._blocks(), features.parts, strict=True):
             for i, j in enumerate(js):
                 sampled[j] = (
-                    part.values[i][part.codes[:, i]]
-                    if isinstance(part, CodedRows)
-                    else part[:, i]
+                    part.values[i][part.codes[:, i]] if isinstance(part, CodedRows) else part[:, i]
                 )
         return Table({str(self.schema_[j].name): sampled[j] for j in sorted(sampled)})
 
@@ -322,7 +322,7 @@ def _family(asked: Any, name: Any) -> AnyFamily:
         raise TypeError(
             f"Expected a family or its name for column {name!r}, got {type(asked).__name__}."
         )
-    return asked  # type: ignore[no-any-return]
+    return asked
 
 
 def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -14,10 +15,11 @@ from posterior.data import frames
 from posterior.data.rows import CodedRows
 from posterior.data.typing import Array, Floats
 from posterior.estimators.base import GenerativeClassifier
-from posterior.estimators.mixed import NaiveBayes
-from posterior.estimators.naive_bayes import CALIBRATED, log_prior
+from posterior.estimators.naive_bayes.common import CALIBRATED, log_prior
+from posterior.estimators.naive_bayes.mixed import NaiveBayes
 from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.validation import HeldOut
 from posterior.statistics.counts import Counts
 
 SEPARATOR = "\x1f"  # between the cells of a row that is written as one value
@@ -81,7 +83,7 @@ class JointBayes(GenerativeClassifier):
     _read = NaiveBayes._read
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> CodedRows:
-        columns = self._read(X, reset)  # type: ignore[misc]
+        columns = self._read(X, reset)
         if isinstance(columns, np.ndarray):
             if columns.dtype.kind == "f" and np.isinf(columns).any():
                 row, j = np.argwhere(np.isinf(columns))[0]
@@ -108,6 +110,12 @@ class JointBayes(GenerativeClassifier):
         self._cells = int(np.prod([int(n) for n in self._sizes(statistics.features)], dtype=object))
         return super()._finish(statistics)
 
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
+        """Score every row by the model of all the others."""
+        n = len(X)
+        held_out = self.cross_validate(X, y, np.arange(n), sample_weight)
+        return replace(held_out, folds=None)
+
     def _forgotten(self, features: Counts) -> Counts:
         return features.seen()
 
@@ -132,7 +140,7 @@ class JointBayes(GenerativeClassifier):
     def _values(self, X: Any) -> tuple[Any, ...]:
         return (", ".join(str(v) for v in super()._values(X)),)
 
-    def _as_input(self, features: CodedRows) -> Array:
+    def _as_input(self, features: Any) -> Array:
         rows = [features.values[0][c].split(SEPARATOR) for c in features.codes[:, 0]]
         return np.array([[None if v == EMPTY else v for v in row] for row in rows], dtype=object)
 

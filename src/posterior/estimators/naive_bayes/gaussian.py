@@ -1,0 +1,96 @@
+"""Gaussian naive Bayes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from posterior.data.typing import Floats
+from posterior.estimators.naive_bayes.common import CALIBRATED, NumericClassifier, log_prior
+from posterior.families import Gaussian, GaussianParameters, VarianceFloor
+from posterior.generative.joint import Joint, JointStatistics
+
+
+class GaussianNB(NumericClassifier):
+    """Columns of numbers, normal and independent given the class.
+
+    Parameters
+    ----------
+    priors : array of shape (n_classes,), optional
+        Class probabilities; learned if not given.
+    var_smoothing : float, default=1e-9
+        Portion of the largest variance of all columns that is added to every variance.
+    calibrated : {"temperature", "isotonic"}, optional
+        Correct the probabilities by out-of-fold scores, which cost no refit.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_ : arrays of shape (n_classes,)
+    theta_, var_ : arrays of shape (n_classes, n_features)
+        Means and variances.
+    epsilon_ : float
+        What was added to the variances.
+
+    Examples
+    --------
+    >>> from posterior import GaussianNB
+    >>> X = [[-2, -1], [-1, -1], [-1, -2], [1, 1], [1, 2], [2, None]]
+    >>> model = GaussianNB().fit(X, ["low", "low", "low", "high", "high", "high"])
+    >>> model.predict([[-0.8, -1]])
+    array(['low'], dtype='<U4')
+    """
+
+    accepts_sparse = False
+    needs_classes = True
+    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "var_smoothing": tuple(10.0**e for e in range(-12, 1))
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "priors": ["array-like", None],
+        "var_smoothing": [Interval(Real, 0, None, closed="left")],
+        "calibrated": CALIBRATED,
+    }
+
+    def __init__(
+        self,
+        *,
+        priors: Any = None,
+        var_smoothing: float = 1e-9,
+        calibrated: str | None = None,
+    ) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+        self.calibrated = calibrated
+
+    def _family(self) -> Gaussian:
+        return Gaussian(VarianceFloor(self.var_smoothing))
+
+    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
+        if not fitting:  # while fitting, the sums themselves notice
+            super()._check_chunk(X, first_row, fitting)
+
+    def _log_prior(self, weight: Floats) -> Floats:
+        return log_prior(weight, self.priors)
+
+    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
+        count = statistics.weight.rounded()
+        pooled = statistics.features.pooled()
+        plain = Gaussian(None).estimate(pooled, pooled).variance
+        prior = count / count.sum() if self.priors is None else np.asarray(self.priors, float)
+        return {
+            "class_count_": count,
+            "class_prior_": prior,
+            "theta_": joint.parameters.mean,
+            "var_": joint.parameters.variance,
+            "epsilon_": float(self.var_smoothing * plain.max(initial=0.0)),
+        }
+
+    def _joint(self) -> Joint[Any, Any]:
+        with np.errstate(divide="ignore"):
+            prior = np.log(np.asarray(self.class_prior_, np.float64))
+        parameters = GaussianParameters(np.asarray(self.theta_), np.asarray(self.var_))
+        return Joint(self._family(), prior, parameters)

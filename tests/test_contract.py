@@ -1,0 +1,41 @@
+"""scikit-learn's own checks of what an estimator must do, on every estimator exported."""
+
+from __future__ import annotations
+
+from unittest import SkipTest
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import posterior
+
+ESTIMATORS = [
+    thing()
+    for thing in (getattr(posterior, name) for name in posterior.__all__)
+    if isinstance(thing, type) and issubclass(thing, BaseEstimator)
+]
+
+# Checks that skip themselves, and why no installation changes that.
+SKIPS = {
+    "check_array_api_input": "runs only in a process that set SCIPY_ARRAY_API before importing",
+}
+
+
+def name_of(check) -> str:
+    return getattr(check, "func", check).__name__
+
+
+def test_there_are_estimators_to_check():
+    assert len(ESTIMATORS) >= 8
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks feed constant columns and tiny tables on purpose
+@parametrize_with_checks(ESTIMATORS)
+def test_every_estimator_keeps_the_contract(estimator, check, request):
+    try:
+        check(estimator)
+    except SkipTest:
+        if reason := SKIPS.get(name_of(check)):
+            request.applymarker(pytest.mark.may_skip(reason))
+        raise
