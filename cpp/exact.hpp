@@ -36,22 +36,19 @@ struct Sums {
             shift = 0;
         }
         std::size_t i = static_cast<std::size_t>(shift) / kLimbBits;
-        const int bits = static_cast<int>(shift % kLimbBits);
         std::int64_t* limb = limbs + cell * size;
-        if (i >= size) return false;
-        const Wide low = (Wide{1} << (kLimbBits - bits)) - 1;
-        limb[i] += static_cast<std::int64_t>(value & low) << bits;
-        value >>= kLimbBits - bits;
-        while (value != 0) {
-            if (++i >= size) return false;
-            if (value >= -(Wide{1} << 31) && value < (Wide{1} << 31)) {
-                limb[i] += static_cast<std::int64_t>(value);
+        for (int bits = static_cast<int>(shift % kLimbBits); i < size; ++i, bits = 0) {
+            const Wide room = Wide{1} << (i + 1 == size ? kLimbBits - bits : kLimbBits - 1);
+            if (value >= -room && value < room && (bits == 0 || i + 1 == size)) {
+                limb[i] += static_cast<std::int64_t>(value) * (std::int64_t{1} << bits);
                 return true;
             }
-            limb[i] += static_cast<std::int64_t>(value & kLimbMask);
-            value >>= kLimbBits;
+            const int taken = kLimbBits - bits;
+            limb[i] += static_cast<std::int64_t>(value & ((Wide{1} << taken) - 1)) << bits;
+            value >>= taken;
+            if (value == 0) return true;
         }
-        return true;
+        return false;
     }
 };
 

@@ -13,32 +13,57 @@
 
 namespace posterior {
 
-constexpr std::size_t kTileRows = 32;  // rows side by side in lanes; a column of them is a tile
+// Coefficients of every group, eight columns a tile: (groups, tiles, 8). The last tile reaches back
+// over columns of the one before, where its coefficients are zero.
+struct Tiles {
+    std::size_t groups, columns, count;
+    std::vector<double> first, second;
 
-// Σⱼ ((xⱼ - μⱼ) / σⱼ)² of a tile of rows, columns in order.
-void add_distances(const double* tile, std::size_t columns, const double* mean,
-                   const double* inverse_deviation, double* sum);
+    Tiles(std::size_t groups_, std::size_t columns_, const double* a, const double* b)
+        : groups(groups_), columns(columns_), count((columns_ + kLanes - 1) / kLanes),
+          first(groups_ * count * kLanes), second(groups_ * count * kLanes) {
+        for (std::size_t k = 0; k < groups; ++k)
+            for (std::size_t j = 0; j < columns; ++j) {
+                const std::size_t tile = j / kLanes;
+                const std::size_t at = (k * count + tile) * kLanes + j - start(tile);
+                first[at] = a[k * columns + j];
+                if (b != nullptr) second[at] = b[k * columns + j];
+            }
+    }
+    std::size_t start(std::size_t tile) const {
+        return columns < kLanes ? 0 : std::min(tile * kLanes, columns - kLanes);
+    }
+};
 
-// Σⱼ xⱼ wⱼ of a tile of rows, columns in order.
-void add_products(const double* tile, std::size_t columns, const double* weight, double* sum);
+// Sums over columns, for rows of at least eight contiguous numbers; out is (rows, groups).
+//     distances:  Σⱼ ((xⱼ - aⱼ) bⱼ)²        products:  Σⱼ xⱼ aⱼ
+void distances(const double* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out);
+void distances(const float* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out);
+void products(const double* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out);
+void products(const float* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out);
 
 // out_k = Σₚ xₚ W[columnₚ, k] + bias_k for one sparse row; W is padded to whole lanes.
 void sparse_row_scores(const double* x, const std::int64_t* column, std::size_t entries,
                        const double* W, std::size_t width, double* sum);
 
-// Fills a tile (column by column) from rows; true if a cell is missing.
-template <typename T>
-bool fill_tile(Matrix<T> X, std::size_t first, std::size_t rows, double* tile) {
-    bool missing = false;
-    for (std::size_t i = 0; i < rows; ++i) {
-        const T* x = X.row(first + i);
-        for (std::size_t j = 0; j < X.columns; ++j) {
-            const double v = static_cast<double>(x[static_cast<std::ptrdiff_t>(j) * X.column_step]);
-            tile[j * kTileRows + i] = v;
-            missing |= v != v;
-        }
+constexpr std::size_t kCopiedRows = 64;
+
+// Calls a sum for all rows, on copies where the table is not laid out as it needs.
+template <typename T, typename Sum>
+void sum_rows(Matrix<T> X, std::size_t groups, Sum sum, double* out) {
+    if (X.column_step == 1 && X.columns >= kLanes) {
+        sum(X.data, X.row_step, X.rows, out);
+        return;
     }
-    return missing;
+    const std::size_t width = std::max(X.columns, kLanes);
+    std::vector<double> copy(kCopiedRows * width, 0.0);
+    for (std::size_t first = 0; first < X.rows; first += kCopiedRows) {
+        const std::size_t rows = std::min(kCopiedRows, X.rows - first);
+        for (std::size_t i = 0; i < rows; ++i)
+            for (std::size_t j = 0; j < X.columns; ++j)
+                copy[i * width + j] = static_cast<double>(X.at(first + i, j));
+        sum(copy.data(), static_cast<std::ptrdiff_t>(width), rows, out + first * groups);
+    }
 }
 
 // out_ik = constant_k - ½ Σⱼ ((x_ij - μ_kj) / σ_kj)². A missing cell adds nothing, and takes its
@@ -47,56 +72,59 @@ template <typename T>
 void gaussian_log_joint(Matrix<T> X, std::size_t groups, const double* mean,
                         const double* inverse_deviation, const double* term,
                         const double* constant, double* out) {
-    const std::size_t d = X.columns;
-    std::vector<double> tile(d * kTileRows, 0.0), holes;
-    double sum[kTileRows], absent[kTileRows];
-    for (std::size_t first = 0; first < X.rows; first += kTileRows) {
-        const std::size_t rows = std::min(kTileRows, X.rows - first);
-        const bool missing = fill_tile(X, first, rows, tile.data());
-        if (missing) holes = tile;
+    const Tiles tiles(groups, X.columns, mean, inverse_deviation);
+    sum_rows(X, groups,
+             [&](const auto* x, std::ptrdiff_t step, std::size_t rows, double* to) {
+                 distances(x, step, rows, tiles, to);
+             },
+             out);
+    for (std::size_t i = 0; i < X.rows; ++i)
         for (std::size_t k = 0; k < groups; ++k) {
-            std::fill(sum, sum + kTileRows, 0.0);
-            std::fill(absent, absent + kTileRows, 0.0);
-            if (missing)
-                for (std::size_t j = 0; j < d; ++j)
-                    for (std::size_t i = 0; i < rows; ++i)
-                        if (std::isnan(holes[j * kTileRows + i])) {
-                            tile[j * kTileRows + i] = mean[k * d + j];  // a distance of zero
-                            absent[i] += term[k * d + j];
-                        }
-            add_distances(tile.data(), d, mean + k * d, inverse_deviation + k * d, sum);
-            for (std::size_t i = 0; i < rows; ++i)
-                out[(first + i) * groups + k] = (constant[k] - absent[i]) - 0.5 * sum[i];
+            double& sum = out[i * groups + k];
+            double absent = 0;
+            if (std::isnan(sum)) {  // a cell is missing
+                sum = 0;
+                for (std::size_t j = 0; j < X.columns; ++j) {
+                    const double x = static_cast<double>(X.at(i, j));
+                    const std::size_t at = k * X.columns + j;
+                    const double z = (x - mean[at]) * inverse_deviation[at];
+                    if (std::isnan(x))
+                        absent += term[at];
+                    else
+                        sum += z * z;
+                }
+            }
+            sum = (constant[k] - absent) - 0.5 * sum;
         }
-    }
 }
 
 // out_ik = bias_k + Σⱼ x_ij w_kj; a missing cell adds nothing and takes absent_kj out.
 template <typename T>
 void linear_log_joint(Matrix<T> X, std::size_t groups, const double* weight, const double* absent,
                       const double* bias, double* out) {
-    const std::size_t d = X.columns;
-    std::vector<double> tile(d * kTileRows, 0.0), holes;
-    double sum[kTileRows], missed[kTileRows];
-    for (std::size_t first = 0; first < X.rows; first += kTileRows) {
-        const std::size_t rows = std::min(kTileRows, X.rows - first);
-        const bool missing = fill_tile(X, first, rows, tile.data());
-        if (missing) {
-            holes = tile;
-            for (double& x : tile) x = std::isnan(x) ? 0.0 : x;
-        }
+    const Tiles tiles(groups, X.columns, weight, nullptr);
+    sum_rows(X, groups,
+             [&](const auto* x, std::ptrdiff_t step, std::size_t rows, double* to) {
+                 products(x, step, rows, tiles, to);
+             },
+             out);
+    for (std::size_t i = 0; i < X.rows; ++i)
         for (std::size_t k = 0; k < groups; ++k) {
-            std::fill(sum, sum + kTileRows, 0.0);
-            std::fill(missed, missed + kTileRows, 0.0);
-            if (missing)
-                for (std::size_t j = 0; j < d; ++j)
-                    for (std::size_t i = 0; i < rows; ++i)
-                        if (std::isnan(holes[j * kTileRows + i])) missed[i] += absent[k * d + j];
-            add_products(tile.data(), d, weight + k * d, sum);
-            for (std::size_t i = 0; i < rows; ++i)
-                out[(first + i) * groups + k] = (bias[k] - missed[i]) + sum[i];
+            double& sum = out[i * groups + k];
+            double missed = 0;
+            if (std::isnan(sum)) {
+                sum = 0;
+                for (std::size_t j = 0; j < X.columns; ++j) {
+                    const double x = static_cast<double>(X.at(i, j));
+                    const std::size_t at = k * X.columns + j;
+                    if (std::isnan(x))
+                        missed += absent[at];
+                    else
+                        sum += x * weight[at];
+                }
+            }
+            sum = (bias[k] - missed) + sum;
         }
-    }
 }
 
 // The same for sparse rows; W (d, width) holds the weights of a column side by side. With a

@@ -62,8 +62,8 @@ void bind_tables_of_numbers(nb::module_& m) {
               nb::gil_scoped_release free;
               const p::Sums c = sums(counts, count_exponent), t = sums(totals, total_exponent),
                             q = sums(squares, square_exponent);
-              p::MomentSums chunk(groups(codes, weight, count), X.shape(1), c, t, q);
-              const p::Outcome outcome = chunk.add(matrix(X));
+              p::MomentSums chunk(matrix(X), groups(codes, weight, count), c, t, q);
+              const p::Outcome outcome = chunk.add();
               p::carry(c, cells(counts));
               p::carry(t, cells(totals));
               p::carry(q, cells(squares));

@@ -1,9 +1,9 @@
 // Exact sums and sums of squares by group:   s_k = Σᵢ wᵢ xᵢ     q_k = Σᵢ wᵢ xᵢ²
 //
-// Rows are packed block by block, those of a group side by side, and added in slices (slices.hpp).
-// Whole-number totals join the exact sums when a column outgrows its unit and at the end. Residues
-// of slices, weighted rows and numbers near the ends of the range take the slow path: integers,
-// one number at a time.
+// A block of rows is sorted by group and added piece by piece, eight columns at a time
+// (slices.hpp). Whole-number totals join the exact sums when a column outgrows its unit and at the
+// end. Residues of slices, weighted rows and numbers near the ends of the range take the slow
+// path: integers, one number at a time.
 // Twin: posterior.kernels.reference.moments.
 #pragma once
 
@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "exact.hpp"
@@ -20,176 +22,204 @@
 
 namespace posterior {
 
-constexpr std::size_t kBlockCells = 24576;    // a packed block is 192 KB: it stays in cache
-constexpr std::size_t kMaxBlockRows = 1024;
-constexpr std::size_t kFlushBlocks = 256;     // 2^53 · 4 pieces · 2^8 stays below 2^63
-constexpr int kUnscaled = -100000;            // a column of which no number was seen yet
+constexpr std::size_t kBlockBytes = 262144;      // of rows that are sorted together: they stay in
+constexpr std::size_t kMaxBlockRows = 4096;      // cache while tile after tile is added
+constexpr std::size_t kFlushRows = 1 << 17;      // 2^53 · 2^9 pieces stays below 2^63
+constexpr int kUnscaled = -100000;               // a column of which no number was seen yet
 constexpr int kSmallest = -380, kLargest = 400;  // exponents whose squares and units are normal
-constexpr std::int64_t kInfinity = 0x7ff0000000000000;
 
 enum class Outcome : int { done = 0, window_too_small = 1, infinite = 2 };
 
-// Sums of one chunk, columns eight at a time; scratch space lives as long as the chunk.
+// Sums of one chunk; scratch space lives as long as the chunk.
+template <typename T>
 class MomentSums {
   public:
-    MomentSums(Groups groups, std::size_t columns, Sums count, Sums total, Sums squares)
-        : groups_(groups), columns_(columns), width_(padded(columns)), count_(count),
-          total_(total), squares_(squares), exponent_(width_, kUnscaled),
-          units_(width_ / kLanes), slices_(width_ / kLanes), plain_(width_ / kLanes, true),
-          totals_(groups.count * width_ * kTotals), largest_(width_),
-          residue_(kPieceRows * kLanes) {}
+    MomentSums(Matrix<T> X, Groups groups, Sums count, Sums total, Sums squares)
+        : X_(X), groups_(groups), count_(count), total_(total), squares_(squares),
+          tiles_((X.columns + kLanes - 1) / kLanes), exponent_(tiles_ * kLanes, kUnscaled),
+          units_(tiles_), slices_(tiles_, sizeof(T) == sizeof(float) ? 2 : 3),
+          totals_(groups.count * tiles_ * kTotals * kLanes), residue_(kPieceRows * kLanes),
+          clean_(kPieceRows * kLanes), in_order_(kPieceRows) {
+        std::iota(in_order_.begin(), in_order_.end(), 0u);
+    }
 
-    template <typename T>
-    Outcome add(Matrix<T> X) {
-        const std::size_t block = std::clamp<std::size_t>(
-            kBlockCells / std::max<std::size_t>(width_, 1), 16, kMaxBlockRows);
-        packed_.assign(std::min(block, X.rows) * width_, 0.0);
-        std::fill(slices_.begin(), slices_.end(), sizeof(T) == sizeof(float) ? 2 : 3);
-        std::size_t blocks = 0;
-        for (std::size_t first = 0; first < X.rows; first += block) {
-            const std::size_t rows = std::min(block, X.rows - first);
-            const Matrix<T> part{X.row(first), rows, X.columns, X.row_step, X.column_step};
-            if (const Outcome o = add_block(part, first); o != Outcome::done) return o;
-            if (++blocks % kFlushBlocks == 0 && !flush(0, columns_))
-                return Outcome::window_too_small;
+    Outcome add() {
+        const std::size_t row_bytes = std::max<std::size_t>(X_.columns * sizeof(T), 1);
+        const std::size_t block = std::clamp<std::size_t>(kBlockBytes / row_bytes, 16, kMaxBlockRows);
+        std::size_t since_flush = 0;
+        for (std::size_t first = 0; first < X_.rows; first += block) {
+            const std::size_t rows = std::min(block, X_.rows - first);
+            const Outcome outcome = groups_.weight != nullptr ? add_weighted(first, rows)
+                                                              : add_block(first, rows);
+            if (outcome != Outcome::done) return outcome;
+            since_flush += rows;
+            if (since_flush >= kFlushRows) {
+                if (!flush_all()) return Outcome::window_too_small;
+                since_flush = 0;
+            }
         }
-        return flush(0, columns_) ? Outcome::done : Outcome::window_too_small;
+        return flush_all() ? Outcome::done : Outcome::window_too_small;
     }
 
   private:
-    template <typename T>
-    Outcome add_block(Matrix<T> X, std::size_t first) {
-        sort_rows(first, X.rows);
-        std::fill(largest_.begin(), largest_.end(), 0);
-        if (X.column_step == 1)
-            pack_rows(X.data, X.row_step, X.rows, columns_, place_.data(), packed_.data(), width_,
-                      largest_.data());
-        else
-            pack_any_order(X);
-        const std::int64_t top = *std::max_element(largest_.begin(), largest_.end());
-        if (top == kInfinity) return Outcome::infinite;
-        if (top > kInfinity && !leave_out_missing(X.rows)) return Outcome::infinite;
-        if (groups_.weight != nullptr) return add_weighted(first, X.rows);
+    Outcome add_block(std::size_t first, std::size_t rows) {
+        sort_rows(first, rows);
         count_rows();
-        ahead_ = reinterpret_cast<const char*>(X.row(X.rows));
-        for (std::size_t tile = 0; tile < units_.size(); ++tile) {
-            if (!rescale(tile)) return Outcome::window_too_small;
+        block_ = X_.row(first);
+        ahead_ = reinterpret_cast<const char*>(X_.row(first + rows));
+        ahead_bytes_ = (X_.columns * sizeof(T) + tiles_ - 1) / tiles_;
+        for (std::size_t tile = 0; tile < tiles_; ++tile)
             for (std::size_t g = 0; g < groups_.count; ++g)
-                if (start_[g] != start_[g + 1] && !add_group(tile, g))
-                    return Outcome::window_too_small;
-        }
+                for (std::size_t i = start_[g]; i < start_[g + 1]; i += kPieceRows) {
+                    const std::size_t n = std::min<std::size_t>(kPieceRows, start_[g + 1] - i);
+                    const Outcome o = add_rows(tile, g, order_.data() + i, n);
+                    if (o != Outcome::done) return o;
+                }
         return Outcome::done;
     }
 
-    // Rows of a group side by side: place_[i] is where row i goes, start_[g] where g begins.
+    // Rows of a group side by side: order_[start_[g] ..] are the rows of group g.
     void sort_rows(std::size_t first, std::size_t rows) {
         const std::int32_t* code = groups_.codes + first;
-        const auto group = [&](std::size_t i) {
-            return code[i] < 0 ? groups_.count : static_cast<std::size_t>(code[i]);
-        };
-        start_.assign(groups_.count + 2, 0);
-        for (std::size_t i = 0; i < rows; ++i) ++start_[group(i) + 1];
-        for (std::size_t g = 0; g <= groups_.count; ++g) start_[g + 1] += start_[g];
+        start_.assign(groups_.count + 1, 0);
+        for (std::size_t i = 0; i < rows; ++i)
+            if (code[i] >= 0) ++start_[static_cast<std::size_t>(code[i]) + 1];
+        for (std::size_t g = 0; g < groups_.count; ++g) start_[g + 1] += start_[g];
         next_.assign(start_.begin(), start_.end());
-        place_.resize(rows);
-        for (std::size_t i = 0; i < rows; ++i) place_[i] = next_[group(i)]++;
-    }
-
-    template <typename T>
-    void pack_any_order(Matrix<T> X) {
-        for (std::size_t j = 0; j < columns_; ++j)
-            for (std::size_t i = 0; i < X.rows; ++i) {
-                const double x = static_cast<double>(X.at(i, j));
-                packed_[place_[i] * width_ + j] = x;
-                largest_[j] = std::max(largest_[j], magnitude_bits(x));
-            }
-    }
-
-    // Counts missing cells and makes them zero (weighted rows skip them instead); false if a
-    // number is infinite.
-    bool leave_out_missing(std::size_t rows) {
-        missing_.assign(groups_.count * columns_, 0);
-        for (std::size_t j = 0; j < columns_; ++j) {
-            if (largest_[j] < kInfinity) continue;
-            largest_[j] = 0;
-            for (std::size_t g = 0; g <= groups_.count; ++g)
-                for (std::size_t i = start_[g]; i < start_[g + 1] && i < rows; ++i) {
-                    double& x = packed_[i * width_ + j];
-                    if (std::isinf(x)) return false;
-                    if (!std::isnan(x)) {
-                        largest_[j] = std::max(largest_[j], magnitude_bits(x));
-                    } else if (groups_.weight == nullptr) {
-                        x = 0;
-                        if (g < groups_.count) ++missing_[g * columns_ + j];
-                    }
-                }
-        }
-        return true;
+        order_.resize(rows);
+        for (std::size_t i = 0; i < rows; ++i)
+            if (code[i] >= 0)
+                order_[next_[static_cast<std::size_t>(code[i])]++] = static_cast<std::uint32_t>(i);
     }
 
     void count_rows() {
         for (std::size_t g = 0; g < groups_.count; ++g) {
             const std::int64_t rows = start_[g + 1] - start_[g];
-            if (rows == 0) continue;
-            std::int64_t* count = count_.limbs + g * columns_;  // a window of one limb
-            for (std::size_t j = 0; j < columns_; ++j)
-                count[j] += rows - (missing_.empty() ? 0 : missing_[g * columns_ + j]);
+            std::int64_t* count = count_.limbs + g * X_.columns;  // a window of one limb
+            for (std::size_t j = 0; j < X_.columns && rows != 0; ++j) count[j] += rows;
         }
-        missing_.clear();
+    }
+
+    // The last tile reaches back over columns of the one before, so that all have eight; lanes
+    // that another tile has are not its own.
+    std::size_t first_column(std::size_t tile) const {
+        return X_.columns < kLanes ? 0 : std::min(tile * kLanes, X_.columns - kLanes);
+    }
+    bool own(std::size_t tile, std::size_t lane) const {
+        const std::size_t column = first_column(tile) + lane;
+        return column >= tile * kLanes && column < X_.columns;
+    }
+
+    Outcome add_rows(std::size_t tile, std::size_t g, const std::uint32_t* order, std::size_t n) {
+        std::int64_t* total = totals_.data() + (g * tiles_ + tile) * kTotals * kLanes;
+        double largest[kLanes];
+        std::size_t residues = 0;
+        Fit fit = Fit::not_finite;
+        if (X_.column_step == 1 && X_.columns >= kLanes) {
+            Piece<T> piece{block_ + first_column(tile), order, n, X_.row_step, slices_[tile],
+                           squares_.size != 0, ahead_, ahead_bytes_};
+            ahead_ += n * ahead_bytes_;
+            fit = add_piece(piece, units_[tile], total, residue_.data(), residues, largest);
+            if (fit == Fit::too_large) {
+                if (!rescale(tile, largest)) return Outcome::window_too_small;
+                piece.ahead_bytes = 0;
+                fit = add_piece(piece, units_[tile], total, residue_.data(), residues, largest);
+            }
+        }
+        if (fit == Fit::not_finite) {
+            if (!copy_clean(tile, g, order, n, largest)) return Outcome::infinite;
+            if (!rescale(tile, largest)) return Outcome::window_too_small;
+            const Piece<double> piece{clean_.data(), in_order_.data(), n, kLanes, slices_[tile],
+                                      squares_.size != 0, nullptr, 0};
+            fit = add_piece(piece, units_[tile], total, residue_.data(), residues, largest);
+        }
+        if (fit != Fit::yes) return add_one_by_one(tile, g, order, n);
+        return add_residues(tile, g, n, residues) ? Outcome::done : Outcome::window_too_small;
+    }
+
+    // A piece as doubles in plain order, missing cells as zeros that do not count; false if a
+    // number is infinite.
+    bool copy_clean(std::size_t tile, std::size_t g, const std::uint32_t* order, std::size_t n,
+                    double* largest) {
+        std::fill(largest, largest + kLanes, 0.0);
+        for (std::size_t l = 0; l < kLanes; ++l)
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t j = first_column(tile) + l;
+                double x = j < X_.columns ? number(order[i], j) : 0.0;
+                if (std::isinf(x)) return false;
+                if (std::isnan(x)) {
+                    x = 0;
+                    if (own(tile, l)) --count_.limbs[g * X_.columns + j];
+                }
+                clean_[i * kLanes + l] = x;
+                largest[l] = std::max(largest[l], std::abs(x));
+            }
+        return true;
+    }
+
+    double number(std::size_t row_of_block, std::size_t j) const {
+        return static_cast<double>(
+            block_[static_cast<std::ptrdiff_t>(row_of_block) * X_.row_step +
+                   static_cast<std::ptrdiff_t>(j) * X_.column_step]);
     }
 
     // Gives the tile's columns units that hold their largest number, with a bit to spare.
-    bool rescale(std::size_t tile) {
+    bool rescale(std::size_t tile, const double* largest) {
         for (std::size_t l = 0; l < kLanes; ++l) {
-            const std::size_t j = tile * kLanes + l;
-            if (largest_[j] == 0) continue;
-            const int needed = static_cast<int>(largest_[j] >> 52) - 1022;
-            if (needed <= exponent_[j]) continue;
-            if (!flush(j, j + 1)) return false;
-            exponent_[j] = needed + 1;
-            plain_[tile] = plain_[tile] && needed > kSmallest && needed < kLargest;
+            int& exponent = exponent_[tile * kLanes + l];
+            int needed = kUnscaled;
+            if (largest[l] > 0) std::frexp(largest[l], &needed);
+            if (needed <= exponent) continue;
+            if (!flush(tile, l)) return false;
+            exponent = needed + 1;
+            const bool normal = kSmallest < exponent && exponent < kLargest;
+            Units& unit = units_[tile];
+            unit.limit[l] = normal ? std::nextafter(std::ldexp(1.0, exponent), 0.0) : -1.0;
             for (int s = 0; s < kMaxSlices; ++s)
-                units_[tile].cut[s][l] = std::ldexp(1.5, 52 + sum_unit(j, s));
+                unit.cut[s][l] = normal ? std::ldexp(1.5, 52 + sum_unit(tile, l, s)) : 0.0;
             for (int t = 0; t < kTotals; ++t)
-                units_[tile].inverse[t][l] = std::ldexp(
-                    1.0, -(t < kMaxSlices ? sum_unit(j, t) : slot_unit(j, t - kMaxSlices)));
+                unit.inverse[t][l] =
+                    !normal          ? 0.0
+                    : t < kMaxSlices ? std::ldexp(1.0, -sum_unit(tile, l, t))
+                                     : std::ldexp(1.0, -slot_unit(tile, l, t - kMaxSlices));
         }
         return true;
     }
 
-    int sum_unit(std::size_t j, int s) const { return exponent_[j] - kSliceBits * (s + 1); }
-    int slot_unit(std::size_t j, int p) const { return 2 * exponent_[j] - kSliceBits * (p + 2); }
-
-    bool add_group(std::size_t tile, std::size_t g) {
-        std::int64_t* total = totals_.data() + (g * units_.size() + tile) * kTotals * kLanes;
-        const std::size_t cell = g * columns_ + tile * kLanes;
-        const std::size_t columns = std::min(kLanes, columns_ - tile * kLanes);
-        for (std::size_t i = start_[g]; i < start_[g + 1]; i += kPieceRows) {
-            const double* x = packed_.data() + i * width_ + tile * kLanes;
-            const std::size_t rows = std::min<std::size_t>(kPieceRows, start_[g + 1] - i);
-            if (!plain_[tile]) {
-                for (std::size_t r = 0; r < rows; ++r)
-                    for (std::size_t l = 0; l < columns; ++l)
-                        if (!add_number(cell + l, 1.0, x[r * width_ + l])) return false;
-                continue;
-            }
-            const std::size_t left = add_slices(x, rows, width_, units_[tile], slices_[tile],
-                                                squares_.size != 0, ahead_, total,
-                                                residue_.data());
-            ahead_ += rows * 64;
-            for (std::size_t r = 0; r < left; ++r)
-                if (!add_residue(cell, x, residue_[r])) return false;
-            if (left * 16 > rows * columns && slices_[tile] < kMaxSlices) ++slices_[tile];
-        }
-        return true;
+    int sum_unit(std::size_t tile, std::size_t lane, int s) const {
+        return exponent_[tile * kLanes + lane] - kSliceBits * (s + 1);
+    }
+    int slot_unit(std::size_t tile, std::size_t lane, int p) const {
+        return 2 * exponent_[tile * kLanes + lane] - kSliceBits * (p + 2);
     }
 
     // What was added is y = x - rest; what is missing is rest, and x² - y².
-    bool add_residue(std::size_t cell, const double* packed, const Residue& r) const {
-        const double x = packed[r.row * width_ + r.lane], y = x - r.rest;
-        return add_term(total_, cell + r.lane, 1.0, r.rest) &&
-               (squares_.size == 0 || (add_square_term(squares_, cell + r.lane, 1.0, x) &&
-                                       add_square_term(squares_, cell + r.lane, -1.0, y)));
+    bool add_residues(std::size_t tile, std::size_t g, std::size_t n, std::size_t residues) {
+        for (std::size_t r = 0; r < residues; ++r) {
+            const auto [lane, x, rest] = residue_[r];
+            if (!own(tile, lane)) continue;
+            const std::size_t cell = g * X_.columns + first_column(tile) + lane;
+            if (!add_term(total_, cell, 1.0, rest)) return false;
+            if (squares_.size == 0) continue;
+            if (!add_square_term(squares_, cell, 1.0, x) ||
+                !add_square_term(squares_, cell, -1.0, x - rest))
+                return false;
+        }
+        if (residues * 2 > n && slices_[tile] < kMaxSlices) ++slices_[tile];
+        return true;
+    }
+
+    Outcome add_one_by_one(std::size_t tile, std::size_t g, const std::uint32_t* order,
+                           std::size_t n) {
+        for (std::size_t l = 0; l < kLanes; ++l) {
+            const std::size_t j = first_column(tile) + l;
+            for (std::size_t i = 0; i < n && own(tile, l); ++i) {
+                const double x = number(order[i], j);
+                if (!std::isnan(x) && !add_number(g * X_.columns + j, 1.0, x))
+                    return Outcome::window_too_small;
+            }
+        }
+        return Outcome::done;
     }
 
     bool add_number(std::size_t cell, double w, double x) const {
@@ -198,57 +228,62 @@ class MomentSums {
     }
 
     Outcome add_weighted(std::size_t first, std::size_t rows) {
-        missing_.clear();
+        block_ = X_.row(first);
         for (std::size_t i = 0; i < rows; ++i) {
             const std::int32_t code = groups_.codes[first + i];
             const double w = groups_.weight[first + i];
-            if (code < 0 || w == 0) continue;
-            const double* x = packed_.data() + place_[i] * width_;
-            for (std::size_t j = 0; j < columns_; ++j) {
-                if (std::isnan(x[j])) continue;
-                const std::size_t cell = static_cast<std::size_t>(code) * columns_ + j;
-                if (!add_term(count_, cell, w) || !add_number(cell, w, x[j]))
+            if (code < 0) continue;
+            for (std::size_t j = 0; j < X_.columns; ++j) {
+                const double x = number(i, j);
+                if (std::isinf(x)) return Outcome::infinite;
+                if (std::isnan(x) || w == 0) continue;
+                const std::size_t cell = static_cast<std::size_t>(code) * X_.columns + j;
+                if (!add_term(count_, cell, w) || !add_number(cell, w, x))
                     return Outcome::window_too_small;
             }
         }
         return Outcome::done;
     }
 
-    // Adds the whole-number totals of columns from .. to - 1 to the exact sums.
-    bool flush(std::size_t from, std::size_t to) {
-        for (std::size_t j = from; j < to; ++j) {
-            if (exponent_[j] == kUnscaled) continue;
-            for (std::size_t g = 0; g < groups_.count; ++g) {
-                std::int64_t* total = totals_.data() + j % kLanes +
-                                      (g * units_.size() + j / kLanes) * kTotals * kLanes;
-                const std::size_t cell = g * columns_ + j;
-                for (int t = 0; t < kTotals; ++t) {
-                    std::int64_t& value = total[static_cast<std::size_t>(t) * kLanes];
-                    if (value == 0) continue;
-                    const int p = t - kMaxSlices;
-                    const bool fits = p < 0 ? total_.add(cell, value, sum_unit(j, t))
-                                            : squares_.add(cell, value, slot_unit(j, p) + p % 2);
-                    if (!fits) return false;
-                    value = 0;
-                }
+    bool flush_all() {
+        for (std::size_t tile = 0; tile < tiles_; ++tile)
+            for (std::size_t l = 0; l < kLanes; ++l)
+                if (!flush(tile, l)) return false;
+        return true;
+    }
+
+    // Adds the whole-number totals of a column to the exact sums.
+    bool flush(std::size_t tile, std::size_t lane) {
+        if (exponent_[tile * kLanes + lane] == kUnscaled) return true;
+        for (std::size_t g = 0; g < groups_.count; ++g) {
+            std::int64_t* total = totals_.data() + (g * tiles_ + tile) * kTotals * kLanes + lane;
+            const std::size_t cell = g * X_.columns + first_column(tile) + lane;
+            for (int t = 0; t < kTotals; ++t) {
+                const std::int64_t value = std::exchange(total[static_cast<std::size_t>(t) * kLanes], 0);
+                if (value == 0 || !own(tile, lane)) continue;
+                const int p = t - kMaxSlices;
+                if (!(p < 0 ? total_.add(cell, value, sum_unit(tile, lane, t))
+                            : squares_.add(cell, value, slot_unit(tile, lane, p) + p % 2)))
+                    return false;
             }
         }
         return true;
     }
 
+    Matrix<T> X_;
     Groups groups_;
-    std::size_t columns_, width_;
     Sums count_, total_, squares_;
-    std::vector<int> exponent_;         // of each column: |x| < 2^exponent
-    std::vector<Units> units_;          // of each tile of eight columns
+    std::size_t tiles_;
+    std::vector<int> exponent_;         // of each tile's lanes: |x| < 2^exponent
+    std::vector<Units> units_;          // of each tile
     std::vector<int> slices_;
-    std::vector<bool> plain_;           // false: numbers too large or small to slice
     std::vector<std::int64_t> totals_;  // (group, tile, kTotals, 8)
-    std::vector<std::int64_t> largest_, missing_;
     std::vector<Residue> residue_;
-    std::vector<double> packed_;
-    std::vector<std::uint32_t> start_, next_, place_;
+    std::vector<double> clean_;
+    std::vector<std::uint32_t> in_order_, start_, next_, order_;
+    const T* block_ = nullptr;
     const char* ahead_ = nullptr;
+    std::size_t ahead_bytes_ = 0;
 };
 
 // For the window of the sums: the exponent above each column's largest number, and the lowest bit

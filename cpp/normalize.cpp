@@ -12,7 +12,7 @@ namespace posterior {
 // exp(x) for x <= 0, a row in each lane:   x = n log 2 + r,   exp x = 2^n exp r,   |r| <= ½ log 2.
 // The series of exp r to r^13 is good to the last bit or two.
 POSTERIOR_INLINE void exponential(Lanes& y, Lanes x) {
-    const Lanes floor = x * 0 - 745.2, none = x * 0;
+    const Lanes none = {}, floor = none - 745.2;
     const Integers vanished = x < floor;
     x = vanished ? floor : x;
     const double shift = 0x1.8p52;
@@ -51,7 +51,7 @@ POSTERIOR_CLONES void shares(double* column, std::size_t groups, double* largest
         load(x, column + k * kLanes);
         top = x > top ? x : top;
     }
-    const Lanes lowest = top * 0 - std::numeric_limits<double>::max();
+    const Lanes lowest = Lanes{} - std::numeric_limits<double>::max();
     top = top < lowest ? lowest : top;  // -inf - -inf would be no number
     for (std::size_t k = 0; k < groups; ++k) {
         load(x, column + k * kLanes);

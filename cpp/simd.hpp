@@ -20,14 +20,25 @@ namespace posterior {
 
 constexpr std::size_t kLanes = 8;
 
-// A narrower machine runs these in two or four steps. No sum ever crosses lanes, so the width of
-// the machine's vectors does not change a bit.
+// A narrower machine runs these in two or four steps. Sums cross lanes in one fixed order only, so
+// the width of the machine's vectors does not change a bit.
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
+typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
 typedef std::int64_t Integers __attribute__((vector_size(kLanes * sizeof(std::int64_t))));
 
 POSTERIOR_INLINE void load(Lanes& v, const double* p) { std::memcpy(&v, p, sizeof v); }
+POSTERIOR_INLINE void load(Lanes& v, const float* p) {
+    Floats narrow;
+    std::memcpy(&narrow, p, sizeof narrow);
+    v = __builtin_convertvector(narrow, Lanes);
+}
 POSTERIOR_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
 
-inline std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+POSTERIOR_INLINE bool any(const Integers& mask) {
+    std::int64_t lane[kLanes], seen = 0;
+    std::memcpy(lane, &mask, sizeof lane);
+    for (std::size_t l = 0; l < kLanes; ++l) seen |= lane[l];
+    return seen != 0;
+}
 
 }  // namespace posterior

@@ -6,104 +6,123 @@ namespace posterior {
 
 constexpr std::size_t kGroupRows = 16;  // rows whose residues are looked at together
 
-POSTERIOR_INLINE bool any(const Integers& mask) {
-    std::int64_t lane[kLanes], seen = 0;
-    std::memcpy(lane, &mask, sizeof lane);
-    for (std::size_t l = 0; l < kLanes; ++l) seen |= lane[l];
-    return seen != 0;
+POSTERIOR_INLINE void keep_largest(Lanes& largest, const Lanes& x) {
+    Integers bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    bits &= 0x7fffffffffffffff;
+    Lanes magnitude;
+    std::memcpy(&magnitude, &bits, sizeof magnitude);
+    largest = magnitude > largest ? magnitude : largest;
 }
 
-template <int Slices, bool WithSquares>
-POSTERIOR_INLINE std::size_t add_piece(const double* x, std::size_t rows, std::size_t step,
-                                       const Units& unit, const char* ahead,
-                                       std::int64_t* total, Residue* residue) {
-    constexpr int kUsedSlots = WithSquares ? 2 * Slices - 1 : 0;
-    Lanes sum[Slices] = {}, slot[2 * Slices - 1] = {}, cut[Slices];
+POSTERIOR_INLINE void cut_off(Lanes& slice, Lanes& rest, const Lanes& cut) {
+    slice = (rest + cut) - cut;
+    rest -= slice;
+}
+
+// Sums stand in named variables, and so in registers: an array of them would live on the stack.
+template <int Slices, bool WithSquares, typename T>
+POSTERIOR_INLINE Fit add_rows(const Piece<T>& piece, const Units& unit, std::int64_t* total,
+                              Residue* residue, std::size_t& residues, double* largest) {
+    Lanes s0 = {}, s1 = {}, s2 = {}, s3 = {}, top = {};
+    Lanes q0 = {}, q1 = {}, q2 = {}, q3 = {}, q4 = {}, q5 = {}, q6 = {};
+    Lanes cut0, cut1, cut2, cut3;
+    load(cut0, unit.cut[0]);
+    load(cut1, unit.cut[1]);
+    load(cut2, unit.cut[2]);
+    load(cut3, unit.cut[3]);
     double rests[kGroupRows][kLanes];
+    const char* ahead = piece.ahead;
     std::size_t left_over = 0;
-    for (int s = 0; s < Slices; ++s) load(cut[s], unit.cut[s]);
-    for (std::size_t first = 0; first < rows; first += kGroupRows) {
-        const std::size_t group = rows - first < kGroupRows ? rows - first : kGroupRows;
+    for (std::size_t first = 0; first < piece.rows; first += kGroupRows) {
+        const std::uint32_t* order = piece.order + first;
+        const std::size_t left_rows = piece.rows - first;
+        const std::size_t group = left_rows < kGroupRows ? left_rows : kGroupRows;
         Integers left = {};
-        for (std::size_t i = 0; i < group; ++i, x += step, ahead += 64) {
-            __builtin_prefetch(ahead);
-            Lanes rest, slice[Slices];
-            load(rest, x);
-            for (int s = 0; s < Slices; ++s) {
-                slice[s] = (rest + cut[s]) - cut[s];
-                rest -= slice[s];
-                sum[s] += slice[s];
+        for (std::size_t i = 0; i < group; ++i, ahead += piece.ahead_bytes) {
+            __builtin_prefetch(ahead, 0, 2);  // to the second cache: the first holds sums
+            Lanes rest, a, b, c = {}, d = {};
+            load(rest, piece.x + static_cast<std::ptrdiff_t>(order[i]) * piece.step);
+            keep_largest(top, rest);
+            cut_off(a, rest, cut0);
+            cut_off(b, rest, cut1);
+            s0 += a;
+            s1 += b;
+            if constexpr (Slices > 2) {
+                cut_off(c, rest, cut2);
+                s2 += c;
+            }
+            if constexpr (Slices > 3) {
+                cut_off(d, rest, cut3);
+                s3 += d;
             }
             store(rests[i], rest);
             left |= rest != 0;
             if constexpr (WithSquares) {
-                for (int s = 0; s < Slices; ++s) {
-                    slot[2 * s] += slice[s] * slice[s];
-                    for (int t = s + 1; t < Slices; ++t) {
-                        // slots of even index hold a square, so their mixed products come doubled
-                        const Lanes first_factor =
-                            (s + t) % 2 == 0 ? slice[s] + slice[s] : slice[s];
-                        slot[s + t] += first_factor * slice[t];
-                    }
+                q0 += a * a;
+                q1 += a * b;
+                if constexpr (Slices == 2) q2 += b * b;
+                if constexpr (Slices > 2) {
+                    q2 += (a + a) * c + b * b;
+                    q3 += Slices == 3 ? b * c : a * d + b * c;
+                    q4 += Slices == 3 ? c * c : (b + b) * d + c * c;
+                }
+                if constexpr (Slices > 3) {
+                    q5 += c * d;
+                    q6 += d * d;
                 }
             }
         }
         if (!any(left)) continue;
         for (std::size_t i = 0; i < group; ++i)
             for (std::size_t l = 0; l < kLanes; ++l)
-                if (rests[i][l] != 0)
-                    residue[left_over++] = {static_cast<std::uint32_t>(first + i),
-                                            static_cast<std::uint32_t>(l), rests[i][l]};
+                if (rests[i][l] != 0) {
+                    const T* x = piece.x + static_cast<std::ptrdiff_t>(order[i]) * piece.step;
+                    residue[left_over++] = {l, static_cast<double>(x[l]), rests[i][l]};
+                }
     }
-    for (int t = 0; t < Slices + kUsedSlots; ++t) {
-        const int place = t < Slices ? t : kMaxSlices + t - Slices;
+    residues = left_over;
+    store(largest, top);
+    Lanes limit;
+    load(limit, unit.limit);
+    if (any(s1 != s1)) return Fit::not_finite;  // a slice of infinity leaves no number over
+    if (any(top > limit)) return Fit::too_large;
+    const Lanes sums[kTotals] = {s0, s1, s2, s3, q0, q1, q2, q3, q4, q5, q6};
+    for (int t = 0; t < (WithSquares ? kTotals : kMaxSlices); ++t) {
         Lanes scale;
-        load(scale, unit.inverse[place]);
-        const Lanes value = (t < Slices ? sum[t] : slot[t - Slices]) * scale;
-        std::int64_t* to = total + static_cast<std::size_t>(place) * kLanes;
-        for (std::size_t l = 0; l < kLanes; ++l) to[l] += static_cast<std::int64_t>(value[l]);
+        load(scale, unit.inverse[t]);
+        const Lanes whole = sums[t] * scale;
+        std::int64_t* to = total + static_cast<std::size_t>(t) * kLanes;
+        for (std::size_t l = 0; l < kLanes; ++l) to[l] += static_cast<std::int64_t>(whole[l]);
     }
-    return left_over;
-}
-
-POSTERIOR_CLONES std::size_t add_slices(const double* x, std::size_t rows, std::size_t step,
-                                        const Units& unit, int slices, bool with_squares,
-                                        const char* ahead, std::int64_t* total,
-                                        Residue* residue) {
-    if (with_squares) {
-        if (slices == 2) return add_piece<2, true>(x, rows, step, unit, ahead, total, residue);
-        if (slices == 3) return add_piece<3, true>(x, rows, step, unit, ahead, total, residue);
-        return add_piece<4, true>(x, rows, step, unit, ahead, total, residue);
-    }
-    if (slices == 2) return add_piece<2, false>(x, rows, step, unit, ahead, total, residue);
-    if (slices == 3) return add_piece<3, false>(x, rows, step, unit, ahead, total, residue);
-    return add_piece<4, false>(x, rows, step, unit, ahead, total, residue);
+    return Fit::yes;
 }
 
 template <typename T>
-POSTERIOR_INLINE void pack(const T* x, std::ptrdiff_t step, std::size_t rows, std::size_t columns,
-                           const std::uint32_t* place, double* to, std::size_t width,
-                           std::int64_t* __restrict largest) {
-    for (std::size_t i = 0; i < rows; ++i, x += step) {
-        double* __restrict row = to + place[i] * width;
-        for (std::size_t j = 0; j < columns; ++j) {
-            row[j] = static_cast<double>(x[j]);
-            const std::int64_t bits = magnitude_bits(row[j]);
-            largest[j] = bits > largest[j] ? bits : largest[j];
-        }
+POSTERIOR_INLINE Fit add_any(const Piece<T>& piece, const Units& unit, std::int64_t* total,
+                             Residue* residue, std::size_t& residues, double* largest) {
+    if (piece.squares) {
+        if (piece.slices == 2)
+            return add_rows<2, true>(piece, unit, total, residue, residues, largest);
+        if (piece.slices == 3)
+            return add_rows<3, true>(piece, unit, total, residue, residues, largest);
+        return add_rows<4, true>(piece, unit, total, residue, residues, largest);
     }
+    if (piece.slices == 2)
+        return add_rows<2, false>(piece, unit, total, residue, residues, largest);
+    if (piece.slices == 3)
+        return add_rows<3, false>(piece, unit, total, residue, residues, largest);
+    return add_rows<4, false>(piece, unit, total, residue, residues, largest);
 }
 
-POSTERIOR_CLONES void pack_rows(const double* x, std::ptrdiff_t step, std::size_t rows,
-                                std::size_t columns, const std::uint32_t* place, double* to,
-                                std::size_t width, std::int64_t* largest) {
-    pack(x, step, rows, columns, place, to, width, largest);
+POSTERIOR_CLONES Fit add_piece(const Piece<double>& piece, const Units& unit, std::int64_t* total,
+                               Residue* residue, std::size_t& residues, double* largest) {
+    return add_any(piece, unit, total, residue, residues, largest);
 }
 
-POSTERIOR_CLONES void pack_rows(const float* x, std::ptrdiff_t step, std::size_t rows,
-                                std::size_t columns, const std::uint32_t* place, double* to,
-                                std::size_t width, std::int64_t* largest) {
-    pack(x, step, rows, columns, place, to, width, largest);
+POSTERIOR_CLONES Fit add_piece(const Piece<float>& piece, const Units& unit, std::int64_t* total,
+                               Residue* residue, std::size_t& residues, double* largest) {
+    return add_any(piece, unit, total, residue, residues, largest);
 }
 
 }  // namespace posterior

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from posterior.data.names import quoted
+
 
 class DegenerateError(ValueError):
     """The data cannot determine a parameter that was asked for.
@@ -17,8 +19,8 @@ class DegenerateError(ValueError):
 
     def named(self, features: Any, groups: Any) -> DegenerateError:
         """The same error in the words of the user's table."""
-        feature = None if self.feature is None else f"{features[self.feature]!r}"
-        group = None if self.group is None else f"{groups[self.group]!r}"
+        feature = None if self.feature is None else quoted(features[self.feature])
+        group = None if self.group is None else quoted(groups[self.group])
         return DegenerateError(self.template.format(feature=feature, group=group))
 
 

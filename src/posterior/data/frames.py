@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Literal
 
 import narwhals as nw
@@ -11,6 +13,9 @@ import numpy as np
 from posterior.data.typing import Array, Floats
 
 Kind = Literal["number", "category"]
+
+TIMES = (date, time, timedelta)
+EPOCH = np.datetime64("1970-01-01", "us")
 
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
@@ -56,7 +61,7 @@ def kind(column: nw.Series[Any]) -> Kind:
     kinds = {type(v) for v in column.to_list() if not missing(v)}
     if kinds <= {str, bool, np.bool_}:
         return "category"
-    if all(issubclass(k, int | float | np.number) for k in kinds):
+    if all(issubclass(k, (int, float, Decimal, np.number, *TIMES)) for k in kinds):
         return "number"
     names = sorted(k.__name__ for k in kinds)
     raise TypeError(
@@ -77,20 +82,11 @@ def missing(value: Any) -> bool:
 
 def numbers(column: nw.Series[Any]) -> Floats:
     """A column as doubles, NaN where a cell is missing; times count in days."""
-    if column.dtype.is_temporal():
-        column = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
-        days = 86_400e6
-        return np.array(
-            [
-                np.nan if missing(v) else np.datetime64(v, "us").astype(float) / days
-                for v in column.to_list()
-            ]
-        )
     if column.dtype.is_numeric() and not column.is_null().any():
         return np.asarray(column.to_numpy(), np.float64)
     values = column.to_list()
     try:
-        return np.array([np.nan if missing(v) else float(v) for v in values])
+        return np.array([np.nan if missing(v) else _number(v) for v in values])
     except (TypeError, ValueError):
         row, bad = next((i, v) for i, v in enumerate(values) if not (missing(v) or _is_number(v)))
         raise ValueError(
@@ -99,9 +95,21 @@ def numbers(column: nw.Series[Any]) -> Floats:
         ) from None
 
 
+def _number(value: Any) -> float:
+    if isinstance(value, timedelta):
+        return value / timedelta(days=1)
+    if isinstance(value, time):
+        return (value.hour * 60 + value.minute + value.second / 60) / 1440
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    if isinstance(value, date):
+        return float((np.datetime64(value, "us") - EPOCH) / np.timedelta64(1, "D"))
+    return float(value)
+
+
 def _is_number(value: Any) -> bool:
     try:
-        float(value)
+        _number(value)
     except (TypeError, ValueError):
         return False
     return True

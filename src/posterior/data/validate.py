@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from posterior.data.errors import NotFiniteError
+from posterior.data.names import quoted
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats
 
@@ -162,5 +163,5 @@ def _where(X: Array | SparseRows, bad: Array, first_row: int, names: Any) -> str
         column = int(X.column[entry])
     else:
         row, column = (int(i) for i in np.argwhere(bad)[0])
-    name = f"{column}" if names is None else f"{names[column]!r}"
+    name = str(column) if names is None else quoted(names[column])
     return f"in row {first_row + row}, column {name}"

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data.names import plain
 from posterior.data.rows import Features
 from posterior.data.table import Table
 from posterior.data.typing import Array
@@ -49,19 +50,21 @@ class Explaining(Predicting):
             raise ValueError("Expected two classes or more to compare, the model knows one.")
         second = others[0] if against is None else self._code(against)
         return Explanation(
-            of=_plain(self.classes_[first]),
-            against=_plain(self.classes_[second]),
+            of=plain(self.classes_[first]),
+            against=plain(self.classes_[second]),
             prior=float(evidence.log_prior[first] - evidence.log_prior[second]),
             feature_names=evidence.feature_names,
             values=self._values(X),
             weights=evidence.weights(first, second)[0],
-            posterior={_plain(c): float(p) for c, p in zip(self.classes_, proba, strict=True)},
+            posterior={plain(c): float(p) for c, p in zip(self.classes_, proba, strict=True)},
         )
 
     def _code(self, label: Any) -> int:
         place = np.flatnonzero(self.classes_ == label)
         if len(place) == 0:
-            raise ValueError(f"Expected one of the classes {list(self.classes_)}, got {label!r}.")
+            raise ValueError(
+                f"Expected one of the classes {self.classes_.tolist()}, got {label!r}."
+            )
         return int(place[0])
 
     def _values(self, X: Any) -> tuple[Any, ...]:
@@ -116,8 +119,3 @@ class Explaining(Predicting):
     def _n_cells(self) -> int | None:
         """How many different rows there can be, or None if there is no end to them."""
         return None
-
-
-def _plain(label: Any) -> Any:
-    """A label without NumPy's wrapping, so that it prints as the user wrote it."""
-    return label.item() if isinstance(label, np.generic) else label

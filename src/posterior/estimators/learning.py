@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
 from posterior.data.errors import NotFiniteError
+from posterior.data.names import quoted
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array
 from posterior.estimators.hooks import Hooks
@@ -89,8 +90,8 @@ class Learning(Hooks):
         if len(new):
             if self._closed:
                 raise ValueError(
-                    f"The target label(s) {new} in y do not exist in the initial classes "
-                    f"{self.classes_}. Name all classes in the first call."
+                    f"The target label(s) {new.tolist()} in y do not exist in the initial classes "
+                    f"{self.classes_.tolist()}. Name all classes in the first call."
                 )
             self._grow(np.union1d(self.classes_, new))
             codes, _ = validate.codes_of(y, self.classes_, features.shape[0])
@@ -108,14 +109,16 @@ class Learning(Hooks):
         weight = validate.weights(sample_weight, features.shape[0])
         codes, new = validate.codes_of(y, self.classes_, features.shape[0])
         if len(new):
-            raise ValueError(f"Expected rows that were learned, got class(es) {new} never seen.")
+            raise ValueError(
+                f"Expected rows that were learned, got class(es) {new.tolist()} never seen."
+            )
         less = self._sum(Rows(features, Hard(codes, len(self.classes_), weight)))
         left = self.statistics_ - less
         short = left.weight.rounded() < 0
         if short.any():
             raise ValueError(
                 "Expected rows that were learned, got more of class "
-                f"{self.classes_[short][0]!r} than the model has seen."
+                f"{quoted(self.classes_[short][0])} than the model has seen."
             )
         left = JointStatistics(left.weight, self._forgotten(left.features))
         if not self._closed:

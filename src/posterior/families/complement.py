@@ -38,7 +38,9 @@ class Complement:
         count = outside + np.asarray(self.prior.alpha, np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             logged = np.log(count / count.sum(axis=-1, keepdims=True))
-            return logged / logged.sum(axis=-1, keepdims=True) if self.norm else -logged
+            if not self.norm:
+                return -logged
+            return np.nan_to_num(logged / logged.sum(axis=-1, keepdims=True))  # 0 / 0 says nothing
 
     def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
         return affine_scorer(np.zeros_like(parameters.log_prob), parameters.log_prob, bias)

@@ -112,8 +112,8 @@ class Gaussian:
         if isinstance(self.prior, VarianceFloor):
             return GaussianParameters(mean, variance + self._floor(pooled_variance), freedom)
         if isinstance(self.prior, PseudoRows):
-            constant = np.broadcast_to(pooled_variance, variance.shape) == 0
-            variance = np.where(constant, np.inf, variance)
+            says_nothing = ~(pooled_variance > 0)  # never varies, or was never observed
+            variance = np.where(np.broadcast_to(says_nothing, variance.shape), np.inf, variance)
         return GaussianParameters(mean, variance, freedom)
 
     def _floor(self, pooled_variance: Floats) -> Floats:

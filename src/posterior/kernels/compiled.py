@@ -101,7 +101,8 @@ def category_counts(
     low, top = _weight_bits(weight)
     grown = top + len(X).bit_length() + 1
     counts = _zeros((n_groups, int(offset[-1])), low, 1 if weight is None else grown)
-    _compiled.add_category_counts(X, codes, weight, n_groups, offset, *counts)
+    fits = _compiled.add_category_counts(X, codes, weight, n_groups, offset, *counts)
+    assert fits, "the window of all weights holds all weights"
     return counts
 
 
@@ -120,9 +121,10 @@ def sparse_sums(
     plain = weight is None and whole and top < 62
     shape = (n_groups, X.n_columns)
     totals = _zeros(shape, 0, 1) if plain else _zeros(shape, w_low + lowest, top + 1)
-    _compiled.add_sparse_sums(
+    fits = _compiled.add_sparse_sums(
         X.data, X.column, X.start, codes, weight, n_groups, X.n_columns, _nan(threshold), *totals
     )
+    assert fits, "the window of all entries holds all entries"
     return totals
 
 

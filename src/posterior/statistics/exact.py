@@ -73,7 +73,9 @@ class Exact:
         """Times a small whole number exactly; times another number rounded to a pair."""
         if float(factor).is_integer() and abs(factor) < 2**20:
             top = np.zeros((*self.shape, 1), np.int64)
-            product = np.concatenate([self.limbs, top], axis=-1) * int(factor)
+            wide = np.concatenate([self.limbs, top, top], axis=-1)
+            kernels.carry(wide)
+            product = wide * int(factor)
             kernels.carry(product)
             return Exact(product, self.exponent).trimmed()
         product_pair = self.pair() * Pair.of(factor)
@@ -98,6 +100,9 @@ class Exact:
     def trimmed(self) -> Exact:
         """The same numbers in the smallest window that holds them all."""
         limbs, exponent = self.limbs, self.exponent
+        while (np.abs(limbs[..., -1]) >= 1 << (fixed.BITS - 1)).any():
+            limbs = np.concatenate([limbs, np.zeros((*self.shape, 1), np.int64)], axis=-1)
+            kernels.carry(limbs)
         while limbs.shape[-1] > 1 and not limbs[..., 0].any():
             limbs, exponent = limbs[..., 1:], exponent + fixed.BITS
         while limbs.shape[-1] > 1:
@@ -117,7 +122,7 @@ class Exact:
         return Pair(*kernels.to_pairs(self.limbs, self.exponent))
 
     def rounded(self) -> Floats:
-        """The nearest doubles."""
+        """As doubles, within half a unit in the last place (and 2^-52 of one)."""
         if self.limbs.shape[-1] == 1 and self.exponent == 0:
             return self.limbs[..., 0].astype(np.float64)
         return kernels.to_pairs(self.limbs, self.exponent)[0]
@@ -177,7 +182,7 @@ class Pair:
         return self
 
     def rounded(self) -> Floats:
-        """The nearest doubles."""
+        """As doubles."""
         return self.high
 
     def __add__(self, other: Pair) -> Pair:

@@ -99,7 +99,8 @@ def _soft_moments(X: Array, R: Floats) -> Moments:
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(observed, x, 0.0).sum(axis=0) / observed.sum(axis=0)
     # few bits, so that products with the origin are exact in a pair
-    origin = np.nan_to_num(mean).astype(np.float32).astype(np.float64)
+    fraction, exponent = np.frexp(np.nan_to_num(mean))
+    origin = np.ldexp(np.round(np.ldexp(fraction, 20)), exponent - 20)
     from_origin = np.where(observed, x - origin, 0.0)
     o = Pair.of(np.broadcast_to(origin, (R.shape[1], x.shape[1])))
     w = Pair.of(R.T @ observed.astype(np.float64))

@@ -83,10 +83,18 @@ class CategoricalNB(DiscreteNB):
         table = super()._features(X, fitting, reset)
         assert isinstance(table, np.ndarray)
         if not fitting:
-            return CodedRows(table, self.categories_)
+            return CodedRows(table, self._categories())
         anyone = Hard(np.zeros(len(table), np.int32), 1)
         extent = self.engine_.sum(self._extent, Rows(table, anyone))
         return CodedRows(table, whole_numbers(self._least(extent.largest + 1)))
+
+    def _categories(self) -> tuple[Array, ...]:
+        """As learned, or as many as feature_log_prob_ was given by hand."""
+        if not hasattr(self, "categories_"):
+            self.categories_ = whole_numbers(
+                np.array([np.shape(p)[1] for p in self.feature_log_prob_])
+            )
+        return self.categories_
 
     def _extent(self, rows: Rows) -> Extent:
         super()._check_chunk(rows.X, 0, fitting=True)
@@ -139,11 +147,11 @@ class CategoricalNB(DiscreteNB):
         }
 
     def _joint(self) -> Joint[Any, Any]:
-        log_prob = tuple(
-            np.hstack([p, self.unseen_log_prob_[:, [j]]])
-            for j, p in enumerate(self.feature_log_prob_)
-        )
-        parameters = CategoricalParameters(self.categories_, log_prob)
+        by_hand = [np.full((len(p), 1), -np.inf) for p in self.feature_log_prob_]
+        unseen = getattr(self, "unseen_log_prob_", np.hstack(by_hand))
+        pairs = zip(self.feature_log_prob_, unseen.T, strict=True)
+        log_prob = tuple(np.column_stack([p, u]) for p, u in pairs)
+        parameters = CategoricalParameters(self._categories(), log_prob)
         return Joint(Categorical(), np.asarray(self.class_log_prior_), parameters)
 
     def _as_input(self, features: Any) -> Array:
