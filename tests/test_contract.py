@@ -30,7 +30,6 @@ def test_there_are_estimators_to_check():
     assert len(ESTIMATORS) >= 8
 
 
-@pytest.mark.filterwarnings("ignore")  # the checks feed constant columns and tiny tables on purpose
 @parametrize_with_checks(ESTIMATORS)
 def test_every_estimator_keeps_the_contract(estimator, check, request):
     try:

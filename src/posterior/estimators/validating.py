@@ -14,6 +14,8 @@ from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Codes, Floats
 from posterior.estimators.learning import Learning, all_or_nothing
+from posterior.families import Product
+from posterior.families.family import AnyFamily
 from posterior.generative.calibration import CALIBRATORS
 from posterior.generative.held_out import (
     fold_statistics,
@@ -78,7 +80,10 @@ class Validating(Learning):
         """
         chosen = dict(self.tuned if grid is None else grid)
         if len(chosen) != 1:
-            raise ValueError(f"Expected one parameter to tune, got {sorted(chosen)}.")
+            raise ValueError(
+                f"Expected one parameter to tune, got {sorted(chosen)}. Pass one as grid=, such as "
+                '{"alpha": [0.1, 1, 10]}.'
+            )
         ((name, values),) = chosen.items()
         other, rows = self._untouched(X, y, sample_weight)
         groups = rows.groups
@@ -86,8 +91,14 @@ class Validating(Learning):
         fold = _folds(folds, X, groups.codes, groups.n_groups)
         parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._family(), self.engine_)
         results = []
+        kinds = _kinds(other._family())
         for value in values:
             other.set_params(**{name: value})
+            if _kinds(other._family()) != kinds:
+                raise ValueError(
+                    f"Expected values of {name} that keep the kinds of families, which need other "
+                    f"sums, got {value}."
+                )
             joints = models_without(parts, other._finish_held_out)
             log_joint = score_held_out(rows.X, fold, joints, self.engine_)
             results.append(other._held_out(log_joint, rows, fold))
@@ -138,6 +149,13 @@ class Validating(Learning):
         kernels.normalize(log_joint, "log_posterior")
         calibrator = CALIBRATORS[self.calibrated]
         self.calibrator_ = calibrator.fit(log_joint, groups.codes, groups.weight)
+
+
+def _kinds(family: AnyFamily) -> Any:
+    """Which sums a family needs: its kind, and for a product of which columns."""
+    if isinstance(family, Product):
+        return [_kinds(f) for f in family.families], family.columns
+    return type(family)
 
 
 def _folds(folds: Any, X: Any, codes: Codes, n_groups: int) -> Codes:

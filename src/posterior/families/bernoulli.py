@@ -9,7 +9,7 @@ from scipy import stats
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
 from posterior.statistics.moments import Totals, indicators
@@ -24,7 +24,7 @@ class BernoulliParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Bernoulli:
+class Bernoulli(Family[Totals, BernoulliParameters]):
     """Columns of yes (x > threshold) and no, independent given the group.
 
     log p(x | k) = Σⱼ xⱼ log p_kj + (1 - xⱼ) log(1 - p_kj)

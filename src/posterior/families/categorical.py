@@ -10,7 +10,7 @@ from scipy import stats
 from posterior import kernels
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
 from posterior.statistics.counts import Counts, Values
 from posterior.statistics.extent import as_codes
@@ -25,7 +25,7 @@ class CategoricalParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Categorical:
+class Categorical(Family[Counts, CategoricalParameters]):
     """Columns of categories, independent given the group.
 
     p(x = v | k) = (n_kv + α_v) / Σ_u (n_ku + α_u)
@@ -107,8 +107,15 @@ class Categorical:
             pooled, all_rows = count.sum(axis=0)[code] - weight, count.sum() - weight
             alone = pooled <= 0  # nobody else has this value, so it was never seen
             size = np.full(len(seen), self._size(j, count.shape[1]))
-            score[seen] += self._held_out(left, rows, pooled, all_rows, size, alone)
+            chosen = self._chosen(code)
+            score[seen] += self._held_out(left, rows, pooled, all_rows, size, alone, chosen)
         return score
+
+    def _chosen(self, code: Array) -> Floats | None:
+        """The share that someone chose for each row's value."""
+        if isinstance(self.prior, Laplace) or self.prior.p is None or self.prior.p == "uniform":
+            return None
+        return np.broadcast_to(np.asarray(self.prior.p, np.float64), (code.max() + 1,))[code]
 
     def _held_out(
         self,
@@ -118,13 +125,17 @@ class Categorical:
         all_rows: Floats,
         n_values: Array,
         alone: Array,
+        chosen: Floats | None,
     ) -> Floats:
+        """Log probabilities (n, k) of each row's value, from counts without the row."""
         if isinstance(self.prior, Laplace):
             more = np.full(len(count), float(np.min(self.prior.alpha)))
             known = rows + (more * n_values)[:, None]
         else:
             size = np.where(alone & (self.n_values is None), n_values - 1, n_values)
-            if self.prior.p is None:
+            if chosen is not None:
+                more = self.prior.m * chosen
+            elif self.prior.p is None:
                 more = self.prior.m * pooled / np.maximum(all_rows, 1e-300)
             else:
                 more = self.prior.m / np.maximum(size, 1)

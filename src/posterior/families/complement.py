@@ -8,7 +8,7 @@ import numpy as np
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.multinomial import MultinomialParameters
 from posterior.families.priors import LAPLACE, Laplace
@@ -16,7 +16,7 @@ from posterior.statistics.moments import Totals
 
 
 @dataclass(frozen=True, slots=True)
-class Complement:
+class Complement(Family[Totals, MultinomialParameters]):
     """Words weigh against a group as they occur outside it.
 
     score(x, k) = -Σⱼ xⱼ log p_k̄j,  where k̄ is every group but k; normed to Σⱼ |log p_k̄j| = 1.

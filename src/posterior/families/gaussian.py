@@ -12,7 +12,7 @@ from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import ONE_ROW, GaussianPrior, PseudoRows, VarianceFloor
 from posterior.statistics.exact import Pair
 from posterior.statistics.moments import Moments, floats, row_moments, scatter
@@ -67,7 +67,7 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class Gaussian(Family[Moments, GaussianParameters]):
     """Columns that are normal and independent, given the group.
 
     log p(x | k) = -½ Σⱼ [ log 2πσ²_kj + (xⱼ - μ_kj)² / σ²_kj ]

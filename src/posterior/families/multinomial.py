@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
 from posterior.statistics.moments import Totals
@@ -24,7 +24,7 @@ class MultinomialParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Multinomial:
+class Multinomial(Family[Totals, MultinomialParameters]):
     """Counts of words: each is a draw from the group's urn.
 
     log p(x | k) = Σⱼ xⱼ log p_kj, up to the number of orders of the draws, which no group changes.

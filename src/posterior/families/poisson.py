@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_scorer, dense
 from posterior.families.priors import ONE_ROW, PseudoRows
 from posterior.statistics.moments import Totals
@@ -24,7 +24,7 @@ class PoissonParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Poisson:
+class Poisson(Family[Totals, PoissonParameters]):
     """Counts of events, independent given the group.
 
     log p(x | k) = Σⱼ xⱼ log λ_kj - λ_kj - log xⱼ!

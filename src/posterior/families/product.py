@@ -11,7 +11,7 @@ import numpy as np
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Blocks, Groups, Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.family import AnyFamily, Intervals, Scorer
+from posterior.families.family import AnyFamily, Family, Intervals, Scorer
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(Family[Parts, tuple[Any, ...]]):
     """Families side by side, independent given the group: log p(x | k) = Σ_f log p_f(x_f | k).
 
     `columns` says which columns of the table each family has.

@@ -12,8 +12,6 @@ from sklearn.isotonic import IsotonicRegression
 
 from posterior.data.typing import Codes, Floats
 
-SMALLEST = 1e-12  # an isotonic step of zero would claim certainty that no sample can give
-
 
 @dataclass(frozen=True, slots=True)
 class Temperature:
@@ -48,6 +46,7 @@ class Isotonic:
     """For each class a rising step function of its probability, normalized (Zadrozny 2002)."""
 
     steps: tuple[tuple[Floats, Floats], ...]
+    least: float  # a step of zero would claim a certainty that no sample gives
 
     @classmethod
     def fit(cls, log_proba: Floats, codes: Codes, weight: Floats | None) -> Isotonic:
@@ -58,13 +57,14 @@ class Isotonic:
             line = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
             line.fit(proba[:, k], codes == k, sample_weight=weight)
             steps.append((line.X_thresholds_, line.y_thresholds_))
-        return cls(tuple(steps))
+        n = len(codes) if weight is None else float(weight.sum())
+        return cls(tuple(steps), 1 / (n + 2))
 
     def apply(self, log_proba: Floats) -> Floats:
         """Calibrated log probabilities."""
         proba = np.exp(log_proba)
         columns = [np.interp(proba[:, k], x, y) for k, (x, y) in enumerate(self.steps)]
-        raised = np.maximum(np.stack(columns, axis=1), SMALLEST)
+        raised = np.maximum(np.stack(columns, axis=1), self.least)
         return np.asarray(np.log(raised / raised.sum(axis=1, keepdims=True)))
 
 

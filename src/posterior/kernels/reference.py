@@ -89,7 +89,7 @@ def moments(
 
     def table(*factors: Floats) -> Sum:
         limbs, exponent = _sum_of_products(n_groups * d, cell, *factors)
-        return limbs.reshape(n_groups, d, -1), exponent
+        return limbs.reshape(n_groups, d, limbs.shape[1]), exponent
 
     return table(w), table(w, x), table(w, x, x) if squares else None
 
@@ -108,7 +108,7 @@ def category_counts(
     cell = codes[row].astype(np.int64) * offset[-1] + offset[column] + X[row, column]
     w = np.ones(len(row)) if weight is None else weight[row]
     limbs, exponent = _sum_of_products(n_groups * int(offset[-1]), cell, w)
-    return limbs.reshape(n_groups, int(offset[-1]), -1), exponent
+    return limbs.reshape(n_groups, int(offset[-1]), limbs.shape[1]), exponent
 
 
 def sparse_sums(
@@ -126,7 +126,7 @@ def sparse_sums(
     cell = codes[row].astype(np.int64) * X.n_columns + column
     w = np.ones(len(x)) if weight is None else weight[row]
     limbs, exponent = _sum_of_products(n_groups * X.n_columns, cell, w, x)
-    return limbs.reshape(n_groups, X.n_columns, -1), exponent
+    return limbs.reshape(n_groups, X.n_columns, limbs.shape[1]), exponent
 
 
 def _slabs(n: int, width: int) -> Iterator[slice]:
@@ -184,7 +184,7 @@ def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out
 
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:
     """Turn log p(x, k) into the "log_posterior" or "posterior", in place; or leave it."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         top = np.maximum(L.max(axis=1), -np.finfo(np.float64).max)
         share = np.exp(L - top[:, None])
         total = share.sum(axis=1)

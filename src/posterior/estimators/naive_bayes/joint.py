@@ -14,9 +14,8 @@ from sklearn.utils._param_validation import Interval
 from posterior.data import frames
 from posterior.data.rows import CodedRows
 from posterior.data.typing import Array, Floats
-from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.naive_bayes.common import CALIBRATED, log_prior
-from posterior.estimators.naive_bayes.mixed import NaiveBayes
+from posterior.estimators.table import TableClassifier
 from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.validation import HeldOut
@@ -26,7 +25,7 @@ SEPARATOR = "\x1f"  # between the cells of a row that is written as one value
 EMPTY = "\x00"  # a missing cell, which is a value of its own here
 
 
-class JointBayes(GenerativeClassifier):
+class JointBayes(TableClassifier):
     """Bayes' rule with one probability for every different row, and no assumption.
 
     p(y = k | x) ∝ π_k (n_kx + α) / (n_k + α ∏ⱼ |Vⱼ|)
@@ -74,13 +73,8 @@ class JointBayes(GenerativeClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         tags.classifier_tags.poor_score = True
         return tags
-
-    _read = NaiveBayes._read
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> CodedRows:
         columns = self._read(X, reset)

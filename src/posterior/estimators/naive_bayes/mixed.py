@@ -5,25 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
-from scipy import sparse
-from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils._param_validation import Interval
 
 from posterior.data import frames, validate
 from posterior.data.errors import DegenerateWarning
+from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.naive_bayes.common import CALIBRATED, log_prior
+from posterior.estimators.table import TableClassifier
 from posterior.families import (
     Bernoulli,
     Categorical,
     Gaussian,
+    Laplace,
     Multinomial,
     Poisson,
     Product,
@@ -44,13 +45,13 @@ FAMILIES: dict[str, AnyFamily] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of the table and the family it has; None leaves it out."""
+    """One column of the table."""
 
     name: Any
-    family: AnyFamily | None
+    kind: frames.Kind
 
 
-class NaiveBayes(GenerativeClassifier):
+class NaiveBayes(TableClassifier):
     """Bayes' rule with features independent given the class, on any array or frame.
 
     p(y = k | x) ∝ π_k ∏ⱼ p(xⱼ | θ_kj)
@@ -64,6 +65,9 @@ class NaiveBayes(GenerativeClassifier):
         For all columns, or for some by name (by position in an array): a family such as
         `Gaussian()` or `Poisson()`, its name such as "categorical", or None to leave the column
         out.
+    prior_rows : float, default=1.0
+        Weight of the prior of columns whose family was not given: pseudo-rows with the mean and
+        variance of all classes for numbers, of every value for categories.
     class_prior : array of shape (n_classes,), optional
         Class probabilities; learned if not given.
     predictive : bool, default=False
@@ -88,9 +92,12 @@ class NaiveBayes(GenerativeClassifier):
     array(['yes'], dtype='<U3')
     """
 
-    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "prior_rows": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "families": [None, str, Mapping, object],
+        "prior_rows": [Interval(Real, 0, None, closed="left")],
         "class_prior": ["array-like", None],
         "predictive": ["boolean"],
         "calibrated": CALIBRATED,
@@ -100,84 +107,65 @@ class NaiveBayes(GenerativeClassifier):
         self,
         families: Any = None,
         *,
+        prior_rows: float = 1.0,
         class_prior: Any = None,
         predictive: bool = False,
         calibrated: str | None = None,
     ) -> None:
         self.families = families
+        self.prior_rows = prior_rows
         self.class_prior = class_prior
         self.predictive = predictive
         self.calibrated = calibrated
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # ---- columns ----
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
         columns = self._read(X, reset)
         if reset:
-            self.schema_ = self._assign(columns)
+            self.schema_ = self._kinds(columns)
         if self._plain():
             family, js = self._blocks()[0]
             return columns if isinstance(columns, np.ndarray) else self._block(columns, family, js)
         return Blocks(tuple(self._block(columns, family, js) for family, js in self._blocks()))
 
-    def _read(self, X: Any, reset: bool) -> Array | list[nw.Series[Any]]:
-        """An array of numbers, or the columns of a table."""
-        if sparse.issparse(X):
-            raise TypeError(
-                "Sparse data was passed, but NaiveBayes reads dense data. Use MultinomialNB or "
-                "BernoulliNB for sparse counts, or X.toarray()."
-            )
-        frame = frames.as_frame(X)
-        if frame is None:
-            words = np.asarray(X).dtype.kind in "OU" and _has_words(X)
-            if not words:
-                return np.asarray(validate_data(self, X, reset=reset, ensure_all_finite=False))
-            table = np.asarray(X, dtype=object)
-            frame = nw.from_dict(
-                {str(j): table[:, j].tolist() for j in range(table.shape[1])}, backend="pandas"
-            )
-            validate_data(self, table, reset=reset, skip_check_array=True)
-        else:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        if len(frame) == 0 or not frame.columns:
-            raise ValueError(
-                f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s) "
-                "while a minimum of 1 is required."
-            )
-        return [frame.get_column(name) for name in frame.columns]
+    def _kinds(self, columns: Array | list[nw.Series[Any]]) -> tuple[Column, ...]:
+        """What each column holds."""
+        names = self._feature_names()
+        if isinstance(columns, np.ndarray):
+            return tuple(Column(plain(name), "number") for name in names)
+        pairs = zip(names, columns, strict=True)
+        asked = self.families if isinstance(self.families, Mapping) else {}
+        return tuple(
+            Column(plain(name), "category" if name in asked else frames.kind(column))
+            for name, column in pairs
+        )
 
-    def _assign(self, columns: Array | list[nw.Series[Any]]) -> tuple[Column, ...]:
-        """A family for each column: as asked, or as its values say."""
-        names = list(self._feature_names())
-        asked = self.families if isinstance(self.families, Mapping) else None
-        if asked is not None:
-            unknown = [name for name in asked if name not in names]
-            if unknown:
-                raise ValueError(f"Expected families for columns of {names}, got {unknown}.")
-        schema = []
-        for j, name in enumerate(names):
+    def _assigned(self) -> list[AnyFamily | None]:
+        """The family of each column: as asked, or as its values say."""
+        names = [column.name for column in self.schema_]
+        asked = self.families if isinstance(self.families, Mapping) else {}
+        unknown = [name for name in asked if name not in names]
+        if unknown:
+            raise ValueError(f"Expected families for columns of {names}, got {unknown}.")
+        families = []
+        for column in self.schema_:
             family: AnyFamily | None
-            if asked is None and self.families is not None:
-                family = _family(self.families, name)
-            elif asked is not None and name in asked:
-                family = None if asked[name] is None else _family(asked[name], name)
-            elif isinstance(columns, np.ndarray) or frames.kind(columns[j]) == "number":
-                family = Gaussian()
+            if column.name in asked:
+                given = asked[column.name]
+                family = None if given is None else _family(given, column.name)
+            elif self.families is not None and not isinstance(self.families, Mapping):
+                family = _family(self.families, column.name)
+            elif column.kind == "number":
+                family = Gaussian(PseudoRows(self.prior_rows))
             else:
-                family = Categorical()
+                family = Categorical(Laplace(self.prior_rows))
             if self.predictive and hasattr(family, "predictive"):
                 family = replace(family, predictive=True)  # type: ignore[type-var]
-            schema.append(Column(name, family))
-        if all(column.family is None for column in schema):
+            families.append(family)
+        if all(family is None for family in families):
             raise ValueError("Expected a family for at least one column, got None for all.")
-        return tuple(schema)
+        return families
 
     def _plain(self) -> bool:
         """Whether one family of numbers has all columns."""
@@ -188,9 +176,9 @@ class NaiveBayes(GenerativeClassifier):
     def _blocks(self) -> list[tuple[AnyFamily, tuple[int, ...]]]:
         """Columns that share a family, together."""
         blocks: dict[AnyFamily, list[int]] = {}
-        for j, column in enumerate(self.schema_):
-            if column.family is not None:
-                blocks.setdefault(column.family, []).append(j)
+        for j, family in enumerate(self._assigned()):
+            if family is not None:
+                blocks.setdefault(family, []).append(j)
         return [(family, tuple(js)) for family, js in blocks.items()]
 
     def _block(
@@ -229,7 +217,7 @@ class NaiveBayes(GenerativeClassifier):
         for (family, js), part in zip(self._blocks(), parts, strict=True):
             for i, j in enumerate(js):
                 seen[j] = _summary(part.values[i]) if isinstance(family, Categorical) else ""
-        families = [c.family for c in self.schema_]
+        families = self._assigned()
         return Table(
             {
                 "column": np.array([str(c.name) for c in self.schema_]),
@@ -283,7 +271,7 @@ class NaiveBayes(GenerativeClassifier):
 
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
-        if self.schema_ != other.schema_:
+        if self._blocks() != other._blocks():
             raise ValueError("Expected a model of the same families to merge; see columns_.")
 
     def _as_input(self, features: Any) -> Any:
@@ -327,17 +315,6 @@ def _family(asked: Any, name: Any) -> AnyFamily:
 
 def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:
     return columns[:, j].tolist() if isinstance(columns, np.ndarray) else columns[j].to_list()
-
-
-def _has_words(X: Any) -> bool:
-    """Whether an array of objects holds strings that are not numbers."""
-    for value in np.asarray(X, dtype=object).reshape(-1):
-        if isinstance(value, str):
-            try:
-                float(value)
-            except ValueError:
-                return True
-    return False
 
 
 def _summary(values: Array) -> str:
