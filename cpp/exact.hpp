@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace posterior {
@@ -107,29 +108,92 @@ inline void carry(const Sums& s, std::size_t cells) {
     }
 }
 
-// Each sum as high + low, about 106 bits of it: a function of the exact value alone. A negative
-// one is read through its magnitude, whose empty limbs at the top are zeros.
-inline void to_pairs(const Sums& s, std::size_t cells, double* high, double* low) {
-    std::vector<std::int64_t> magnitude(s.size);
-    const Sums one{magnitude.data(), s.size, s.exponent};
-    for (std::size_t c = 0; c < cells; ++c) {
-        const std::int64_t* limb = s.limbs + c * s.size;
-        const bool negative = limb[s.size - 1] < 0;
-        for (std::size_t i = 0; i < s.size; ++i) magnitude[i] = negative ? -limb[i] : limb[i];
-        carry(one, 1);
+// high + low, about 106 bits (Dekker 1971, Knuth 1969). Each operation is that of
+// posterior.statistics.exact.Pair, bit for bit.
+struct Pair {
+    double high, low;
+};
+
+inline Pair renormalized(double high, double low) {
+    const double total = high + low;
+    return {total, low - (total - high)};
+}
+
+inline Pair operator+(Pair a, Pair b) {
+    const double high = a.high + b.high, part = high - a.high;
+    const double low = (a.high - (high - part)) + (b.high - part);
+    return renormalized(high, low + (a.low + b.low));
+}
+
+inline Pair operator-(Pair a, Pair b) { return a + Pair{-b.high, -b.low}; }
+
+inline Pair operator*(Pair a, Pair b) {
+    constexpr double split = 134217729.0;
+    const double product = a.high * b.high, x = split * a.high, y = split * b.high;
+    const double a1 = x - (x - a.high), b1 = y - (y - b.high), a2 = a.high - a1, b2 = b.high - b1;
+    const double error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2;
+    return renormalized(product, error + (a.high * b.low + a.low * b.high));
+}
+
+inline Pair operator/(Pair a, Pair b) {
+    const double quotient = a.high / b.high;
+    const Pair rest = a - b * Pair{quotient, 0.0};
+    return renormalized(quotient, rest.high / b.high);
+}
+
+// Reads sums as pairs: functions of the exact values alone. A negative sum is read through its
+// magnitude, whose empty limbs at the top are zeros.
+class PairReader {
+  public:
+    explicit PairReader(Sums s) : s_(s), magnitude_(s.size) {}
+
+    Pair operator()(std::size_t cell) {
+        const std::int64_t* limb = s_.limbs + cell * s_.size;
+        const bool negative = limb[s_.size - 1] < 0;
+        for (std::size_t i = 0; i < s_.size; ++i) magnitude_[i] = negative ? -limb[i] : limb[i];
+        carry({magnitude_.data(), s_.size, s_.exponent}, 1);
         double h = 0, l = 0;
-        for (std::size_t i = s.size; i-- > 0;) {
-            if (magnitude[i] == 0) continue;
-            const auto exponent = s.exponent + kLimbBits * static_cast<std::int64_t>(i);
-            const double v = scaled(static_cast<double>(magnitude[i]), exponent);
+        for (std::size_t i = s_.size; i-- > 0;) {
+            if (magnitude_[i] == 0) continue;
+            const auto exponent = s_.exponent + kLimbBits * static_cast<std::int64_t>(i);
+            const double v = scaled(static_cast<double>(magnitude_[i]), exponent);
             const double sum = h + v, part = sum - h;
             l += (h - (sum - part)) + (v - part);
             h = sum;
         }
         const double sum = std::isfinite(h) ? h + l : h;
         const double rest = std::isfinite(sum) ? l - (sum - h) : 0.0;
-        high[c] = negative ? -sum : sum;
-        low[c] = negative ? -rest : rest;
+        return negative ? Pair{-sum, -rest} : Pair{sum, rest};
+    }
+
+  private:
+    Sums s_;
+    std::vector<std::int64_t> magnitude_;
+};
+
+inline void to_pairs(const Sums& s, std::size_t cells, double* high, double* low) {
+    PairReader read(s);
+    for (std::size_t c = 0; c < cells; ++c) {
+        const Pair p = read(c);
+        high[c] = p.high;
+        low[c] = p.low;
+    }
+}
+
+// s / w and q - s² / w, formed in pairs and rounded once. A difference below their resolution is
+// that of a constant column: zero.
+inline void mean_and_scatter(const Sums& w, const Sums& s, const Sums& q, std::size_t cells,
+                             double* mean, double* scatter) {
+    constexpr double resolution = 0x1p-98;
+    PairReader weight(w), total(s), squares(q);
+    for (std::size_t c = 0; c < cells; ++c) {
+        const Pair n = weight(c), sum = total(c), square = squares(c);
+        mean[c] = (sum / n).high;
+        const double difference = (square - sum * (sum / n)).high;
+        if (n.high != 0 && !std::isfinite(difference))
+            scatter[c] = std::numeric_limits<double>::infinity();  // too large to be squared
+        else
+            scatter[c] = difference > resolution * square.high ? difference : 0.0;
     }
 }
 

@@ -200,6 +200,19 @@ NB_MODULE(_compiled, m) {
               p::to_pairs(sums(limbs, exponent), cells(limbs), high.data(), low.data());
           },
           "limbs"_a.noconvert(), "exponent"_a, "high"_a.noconvert(), "low"_a.noconvert());
+    m.def("mean_and_scatter",
+          [](Output<std::int64_t> weight, std::int64_t weight_exponent,
+             Output<std::int64_t> total, std::int64_t total_exponent,
+             Output<std::int64_t> squares, std::int64_t square_exponent, Output<double> mean,
+             Output<double> scatter) {
+              nb::gil_scoped_release free;
+              p::mean_and_scatter(sums(weight, weight_exponent), sums(total, total_exponent),
+                                  sums(squares, square_exponent), cells(total), mean.data(),
+                                  scatter.data());
+          },
+          "weight"_a.noconvert(), "weight_exponent"_a, "total"_a.noconvert(),
+          "total_exponent"_a, "squares"_a.noconvert(), "square_exponent"_a,
+          "mean"_a.noconvert(), "scatter"_a.noconvert());
     m.def("normalize",
           [](Output<double> L, int wanted, std::optional<Output<double>> log_evidence) {
               nb::gil_scoped_release free;

@@ -34,8 +34,10 @@ def read(shared_data, name, part):
 def textbook(X, y, X_new, alpha):
     """argmax_k P(k) ∏ⱼ P(xⱼ | k) in exact fractions; of equal products the first class wins."""
     classes = sorted(set(y.tolist()))
-    rows = {k: [row for row, label in zip(X.tolist(), y.tolist(), strict=True) if label == k]
-            for k in classes}
+    rows = {
+        k: [row for row, label in zip(X.tolist(), y.tolist(), strict=True) if label == k]
+        for k in classes
+    }
     prior = {k: Fraction(len(rows[k]), len(y)) for k in classes}
     share = {
         (k, j, v): Fraction(sum(row[j] == v for row in rows[k]) + alpha, len(rows[k]) + 2 * alpha)

@@ -275,7 +275,12 @@ def test_a_wider_level_is_a_wider_interval_around_the_value(level):
 def test_parameters_print_and_become_a_frame():
     table = GaussianNB().fit(pd.DataFrame(counts(), columns=list("abc")), classes()).parameters()
     assert str(table).splitlines()[0].split() == [
-        "feature", "parameter", "class", "value", "low", "high",
+        "feature",
+        "parameter",
+        "class",
+        "value",
+        "low",
+        "high",
     ]
     assert list(table.to_frame("pandas")["feature"].unique()) == ["a", "b", "c"]
     assert len(table.to_frame("polars")) == len(table) == 2 * 3 * 3

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
+from posterior.data.names import plain, quoted
 from posterior.data.typing import Array, Floats
 
 Kind = Literal["number", "category"]
@@ -35,7 +36,8 @@ def split_target(X: Any, name: str) -> tuple[Any, Array]:
         )
     if name not in frame.columns:
         raise ValueError(f"Expected a target column {name!r}, got columns {frame.columns}.")
-    target = np.asarray(frame.get_column(name).to_list(), dtype=None)
+    cells = frame.get_column(name).to_list()
+    target = np.array(cells, dtype=object if any(map(missing, cells)) else None)
     return frame.drop(name).to_native(), target
 
 
@@ -115,16 +117,26 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def items(column: Sequence[Any]) -> list[Any]:
-    """Cells as plain hashable values, None where missing; whole floats as integers."""
-    return [None if missing(v) else _item(v) for v in column]
+def items(column: Sequence[Any], name: Any) -> list[Any]:
+    """Cells as plain values, None where missing; whole floats as integers."""
+    return [None if missing(v) else _item(v, row, name) for row, v in enumerate(column)]
 
 
-def _item(value: Any) -> Any:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, float) and plain.is_integer():
-        return int(plain)
-    return plain if isinstance(plain, str | bool | int | float) else str(plain)
+def _item(value: Any, row: int, name: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, float):
+        if value in (np.inf, -np.inf):
+            raise ValueError(
+                f"Input X contains infinity, first in row {row}, column {quoted(name)}. Replace it "
+                "by a value, or by NaN if the cell is not known."
+            )
+        return int(value) if value.is_integer() else value
+    if isinstance(value, list | tuple | dict | set | np.ndarray):
+        raise TypeError(
+            f"Expected one value a cell, got {type(value).__name__} in row {row}, column "
+            f"{quoted(name)}: a cell must be a string or a number."
+        )
+    return value if isinstance(value, str | bool | int) else str(value)
 
 
 def distinct(cells: Sequence[Any]) -> Array:

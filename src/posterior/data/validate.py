@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from posterior.data.errors import NotFiniteError
+from posterior.data.frames import missing
 from posterior.data.names import quoted
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats
@@ -61,7 +62,7 @@ def _named(y: Array) -> tuple[Array, Codes]:
     """Strings and other objects, by a dictionary: one look a row instead of a sort."""
     items = y.tolist()
     for row, label in enumerate(items):
-        if label is None or label != label:
+        if missing(label):
             raise ValueError(
                 f"Input y contains NaN or None, first at row {row}. Drop rows without a label."
             )
@@ -76,9 +77,20 @@ def _named(y: Array) -> tuple[Array, Codes]:
     return np.array(distinct, dtype=y.dtype), codes
 
 
+def union(classes: Array, more: Array) -> Array:
+    """Classes of both, sorted, if they are of one type."""
+    if (classes.dtype.kind in "OUS") != (more.dtype.kind in "OUS"):
+        raise TypeError(
+            f"Expected labels of one type, got {more.tolist()} beside {classes.tolist()}. Turn "
+            "them into strings."
+        )
+    return np.union1d(classes, more)
+
+
 def codes_of(y: Any, classes: Array, n_rows: int) -> tuple[Codes, Array]:
     """Codes of labels among known classes, and the labels that are not among them."""
     found, codes = labels(y, n_rows)
+    union(classes, found)
     place = np.searchsorted(classes, found)
     place = np.minimum(place, len(classes) - 1)
     known = classes[place] == found
@@ -112,6 +124,23 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     return w
 
 
+def level(given: float) -> float:
+    """The probability that an interval shall have."""
+    if not 0 < given < 1:
+        raise ValueError(f"Expected a level between 0 and 1, got {given}.")
+    return given
+
+
+def costs(given: Any, n_classes: int) -> Floats:
+    """The price of each answer for each truth."""
+    price = np.asarray(given, np.float64)
+    if price.shape != (n_classes, n_classes):
+        raise ValueError(f"Expected costs of shape {(n_classes,) * 2}, got {price.shape}.")
+    if not np.isfinite(price).all():
+        raise ValueError("Expected finite costs, got NaN or infinity.")
+    return price
+
+
 def priors(given: Any, n_classes: int) -> Floats:
     """Class probabilities that someone chose."""
     p = np.asarray(given, np.float64)
@@ -131,25 +160,26 @@ def check_numbers(
     *,
     first_row: int = 0,
     names: Any = None,
-    missing: bool,
-    negative: bool,
+    allow_missing: bool,
+    allow_negative: bool,
     estimator: str,
 ) -> None:
     """Refuse infinite cells, and missing or negative ones where they have no meaning."""
     values = X.entries() if isinstance(X, SparseRows) else X
     if values.size == 0:
         return
-    if not negative and values.min() < 0:
+    if not allow_negative and np.nanmin(values, initial=0.0) < 0:
         where = _where(X, values < 0, first_row, names)
         raise ValueError(f"Negative values in data passed to {estimator} (input X), first {where}.")
-    if values.dtype.kind != "f" or np.isfinite(values.sum()):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if values.dtype.kind != "f" or np.isfinite(values.sum()):
+            return
     if np.isinf(values).any():
         raise NotFiniteError(
             f"Input X contains infinity, first {_where(X, np.isinf(values), first_row, names)}. "
             "Replace it by a number, or by NaN if the cell is not known."
         )
-    if not missing and np.isnan(values).any():
+    if not allow_missing and np.isnan(values).any():
         raise ValueError(
             f"Input X contains NaN, first {_where(X, np.isnan(values), first_row, names)}, and "
             f"{estimator} has no meaning for a missing count. Fill it in, or leave the row out."

@@ -17,7 +17,7 @@ from posterior.statistics.algebra import Addable
 S = TypeVar("S", bound=Addable)
 T = TypeVar("T")
 
-SUM_CELLS = 4_000_000  # cells of a chunk to sum: large against its statistics, small for a queue
+SUM_CELLS = 2_000_000  # cells of a chunk to sum: large against its statistics, small for a queue
 FILL_CELLS = 400_000  # cells of a chunk to score: in and out stay in cache
 
 _chosen: int | None = None
@@ -45,8 +45,8 @@ class threads:  # noqa: N801 - reads as a setting
 
     def __init__(self, n: int | None) -> None:
         global _chosen
-        if n is not None and n < 1:
-            raise ValueError(f"Expected at least one thread, got {n}.")
+        if n is not None and (not isinstance(n, int) or n < 1):
+            raise ValueError(f"Expected a number of threads, at least one, got {n!r}.")
         self._before, _chosen = _chosen, n
 
     def __enter__(self) -> None:

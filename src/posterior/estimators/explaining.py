@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data import validate
 from posterior.data.names import plain
 from posterior.data.rows import Features
 from posterior.data.table import Table
@@ -76,6 +77,8 @@ class Explaining(Predicting):
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Rows and classes drawn from the model."""
         check_is_fitted(self)
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise ValueError(f"Expected a number of rows to sample, got {n!r}.")
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         features, codes = self._joint().sample(n, np.random.default_rng(seed))
         return self._as_input(features), self.classes_[codes]
@@ -94,7 +97,7 @@ class Explaining(Predicting):
     def parameters(self, level: float = 0.95) -> Table:
         """Every parameter with its credible interval."""
         check_is_fitted(self)
-        lines = self._family().intervals(self.statistics_.features, level)
+        lines = self._family().intervals(self.statistics_.features, validate.level(level))
         return Table(
             {
                 "feature": self._feature_names()[lines.feature],

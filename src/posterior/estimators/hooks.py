@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,12 +47,22 @@ class Hooks(ClassifierMixin, BaseEstimator):
         """Log probabilities of the classes from their weights (..., k)."""
         raise NotImplementedError
 
+    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
+        """Refuse cells that have no meaning, and say where they stand."""
+
     def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
-        """Look at a chunk while it is in cache, and refuse what has no meaning."""
+        """Look at a chunk while it is in cache."""
+        self._check_cells(X, first_row, fitting)
 
     def _forgotten(self, features: Any) -> Any:
         """Statistics after rows were taken back, without what only those rows had."""
         return features
+
+    def _validate_params(self) -> None:
+        """Check the parameters that differ from their defaults."""
+        defaults = _defaults(type(self).__init__)
+        if any(getattr(self, name) is not value for name, value in defaults.items()):
+            super()._validate_params()
 
     def _feature_names(self) -> Array:
         names = getattr(self, "feature_names_in_", None)
@@ -58,12 +71,25 @@ class Hooks(ClassifierMixin, BaseEstimator):
     def _names(self) -> Named:
         return Named(self)
 
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """A column of the frame by its name, or y as it is."""
+        if not isinstance(y, str):
+            return X, y
+        from posterior.data.frames import split_target
+
+        return split_target(X, y)
+
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
         """From sums to a model: no row is needed any more."""
         family = self._family()
         with self._names():
             parameters = family.estimate(statistics.features)
         return Joint(family, self._log_prior(statistics.weight.rounded()), parameters)
+
+
+@cache
+def _defaults(init: Callable[..., None]) -> dict[str, Any]:
+    return {n: p.default for n, p in signature(init).parameters.items() if n != "self"}
 
 
 class Named:

@@ -8,11 +8,9 @@ from functools import wraps
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
-from posterior.data.errors import NotFiniteError
 from posterior.data.names import quoted
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array
@@ -93,7 +91,7 @@ class Learning(Hooks):
                     f"The target label(s) {new.tolist()} in y do not exist in the initial classes "
                     f"{self.classes_.tolist()}. Name all classes in the first call."
                 )
-            self._grow(np.union1d(self.classes_, new))
+            self._grow(validate.union(self.classes_, new))
             codes, _ = validate.codes_of(y, self.classes_, features.shape[0])
         more = self._sum(Rows(features, Hard(codes, len(self.classes_), weight)))
         self._accept(self.statistics_ + more if hasattr(self, "statistics_") else more)
@@ -120,6 +118,14 @@ class Learning(Hooks):
                 "Expected rows that were learned, got more of class "
                 f"{quoted(self.classes_[short][0])} than the model has seen."
             )
+        never = self._family().impossible(left.features)
+        if never.any():
+            k, j = np.argwhere(never)[0]
+            raise ValueError(
+                f"Expected rows that were learned, but no rows of class "
+                f"{quoted(self.classes_[k])} leave what these would in feature "
+                f"{quoted(self._feature_names()[j])}."
+            )
         left = JointStatistics(left.weight, self._forgotten(left.features))
         if not self._closed:
             known = np.flatnonzero(left.weight.rounded() > 0)
@@ -140,7 +146,7 @@ class Learning(Hooks):
             )
         self._check_calibrated(streaming=True)
         self._check_mergeable(other)
-        classes = np.union1d(self.classes_, other.classes_)
+        classes = validate.union(self.classes_, other.classes_)
         place = np.searchsorted(classes, other.classes_)
         more = other.statistics_.placed(place, len(classes))
         self._grow(classes)
@@ -163,16 +169,13 @@ class Learning(Hooks):
         family = self._family()
 
         def checked(chunk: Rows) -> JointStatistics[Any]:
-            try:
-                self._check_chunk(chunk.X, 0, fitting=True)
-                return labeled(chunk, family)
-            except NotFiniteError:
-                raise NotFiniteError("infinite") from None
+            self._check_chunk(chunk.X, 0, fitting=True)
+            return labeled(chunk, family)
 
         try:
             return self.engine_.sum(checked, rows)
-        except (NotFiniteError, ValueError):
-            self._check_chunk(rows.X, 0, fitting=True)  # says where in the whole table
+        except ValueError:
+            self._check_cells(rows.X, 0, fitting=True)  # says where in the whole table
             raise
 
     def _accept(self, statistics: JointStatistics[Any]) -> None:
@@ -185,7 +188,7 @@ class Learning(Hooks):
         if classes is None and self.needs_classes:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         self._closed = classes is not None
-        self.classes_ = unique_labels(classes) if self._closed else validate.labels(y, n_rows)[0]
+        self.classes_ = np.unique(classes) if self._closed else validate.labels(y, n_rows)[0]
 
     def _check_same(self, classes: Any) -> None:
         given = np.asarray(classes)
@@ -224,14 +227,6 @@ class Learning(Hooks):
             raise ValueError(
                 "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
             )
-
-    def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """A column of the frame by its name, or y as it is."""
-        if not isinstance(y, str):
-            return X, y
-        from posterior.data.frames import split_target
-
-        return split_target(X, y)
 
     def _calibrate(self, rows: Rows) -> None:
         raise NotImplementedError

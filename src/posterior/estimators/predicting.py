@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from posterior import kernels
 from posterior.data import validate
@@ -96,17 +96,25 @@ class Predicting(Hooks):
         proba = self.predict_proba(X, priors=priors)
         codes = proba.argmax(axis=1)
         if costs is not None:
-            price = np.asarray(costs, np.float64)
-            if price.shape != (len(self.classes_), len(self.classes_)):
-                raise ValueError(
-                    f"Expected costs of shape {(len(self.classes_),) * 2}, got {price.shape}."
-                )
-            codes = (proba @ price).argmin(axis=1)
+            codes = (proba @ validate.costs(costs, len(self.classes_))).argmin(axis=1)
         answer = self.classes_[codes]
         if reject is None:
             return answer
         unsure = proba[np.arange(len(proba)), codes] < reject
         return np.ma.masked_array(answer, mask=unsure)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are answered rightly."""
+        X, y = self._with_target(X, y)
+        answer = self.predict(X)
+        truth = column_or_1d(y)
+        if len(truth) != len(answer):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: "
+                f"X has {len(answer)} rows, y has {len(truth)}."
+            )
+        weight = validate.weights(sample_weight, len(answer))
+        return float(np.average(answer == truth, weights=weight))
 
     def log_evidence(self, X: Any) -> Floats:
         """log p(x): the lower, the stranger the row."""

@@ -50,7 +50,7 @@ class Validating(Learning):
         groups = rows.groups
         assert isinstance(groups, Hard)
         fold = _folds(folds, X, groups.codes, groups.n_groups)
-        parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._family(), self.engine_)
+        parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._sum)
         joints = models_without(parts, other._finish_held_out)
         log_joint = score_held_out(rows.X, fold, joints, self.engine_)
         return other._held_out(log_joint, rows, fold)
@@ -79,17 +79,17 @@ class Validating(Learning):
         grid : mapping of one parameter to the values to try, optional
         """
         chosen = dict(self.tuned if grid is None else grid)
-        if len(chosen) != 1:
+        if len(chosen) != 1 or not all(len(values) for values in chosen.values()):
             raise ValueError(
-                f"Expected one parameter to tune, got {sorted(chosen)}. Pass one as grid=, such as "
-                '{"alpha": [0.1, 1, 10]}.'
+                f"Expected one parameter and values to try, got {chosen}. Pass them as grid=, "
+                'such as {"alpha": [0.1, 1, 10]}.'
             )
         ((name, values),) = chosen.items()
         other, rows = self._untouched(X, y, sample_weight)
         groups = rows.groups
         assert isinstance(groups, Hard)
         fold = _folds(folds, X, groups.codes, groups.n_groups)
-        parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._family(), self.engine_)
+        parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._sum)
         results = []
         kinds = _kinds(other._family())
         for value in values:
@@ -143,7 +143,7 @@ class Validating(Learning):
         assert isinstance(groups, Hard) and self.calibrated is not None
         folds = min(FOLDS, len(rows))
         fold = stratified_folds(groups.codes, folds)
-        parts = fold_statistics(rows, fold, folds, self._family(), self.engine_)
+        parts = fold_statistics(rows, fold, folds, self._sum)
         joints = models_without(parts, self._finish_held_out)
         log_joint = score_held_out(rows.X, fold, joints, self.engine_)
         kernels.normalize(log_joint, "log_posterior")
@@ -165,7 +165,7 @@ def _folds(folds: Any, X: Any, codes: Codes, n_groups: int) -> Codes:
         if not 2 <= folds <= n:
             raise ValueError(f"Expected between 2 and {n} folds, as there are rows, got {folds}.")
         return stratified_folds(codes, int(folds))
-    if hasattr(folds, "split"):
+    if hasattr(folds, "split") and not isinstance(folds, str):
         assigned = np.full(n, -1, np.int32)
         for f, (_, test) in enumerate(folds.split(np.empty((n, 0)), codes)):
             if (assigned[test] >= 0).any():
@@ -176,5 +176,10 @@ def _folds(folds: Any, X: Any, codes: Codes, n_groups: int) -> Codes:
         return assigned
     given = np.asarray(folds)
     if given.shape != (n,):
-        raise ValueError(f"Expected one fold for each of {n} rows, got shape {given.shape}.")
-    return np.unique(given, return_inverse=True)[1].astype(np.int32)
+        raise ValueError(
+            f"Expected a number of folds, or one fold for each of {n} rows, got {folds!r}."
+        )
+    distinct, fold = np.unique(given, return_inverse=True)
+    if len(distinct) < 2:
+        raise ValueError("Expected two folds or more, got one.")
+    return fold.astype(np.int32)

@@ -103,6 +103,10 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
     def n_parameters(self, parameters: BernoulliParameters) -> int:
         return parameters.log_yes.size
 
+    def impossible(self, statistics: Totals) -> Array:
+        more_yes_than_rows = statistics.weight - statistics.total
+        return statistics.impossible() | (more_yes_than_rows.sign() < 0)
+
     def intervals(self, statistics: Totals, level: float) -> Intervals:
         share = np.nan_to_num(statistics.pooled().mean())
         yes, no = self._counts(statistics.weight.rounded(), statistics.total.rounded(), share)

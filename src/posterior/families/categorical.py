@@ -160,6 +160,10 @@ class Categorical(Family[Counts, CategoricalParameters]):
             for j, p in enumerate(parameters.log_prob)
         )
 
+    def impossible(self, statistics: Counts) -> Array:
+        negative = statistics.columns(statistics.table.sign() < 0)
+        return np.stack([n.any(axis=1) for n in negative], axis=1)
+
     def intervals(self, statistics: Counts, level: float) -> Intervals:
         lines: list[Intervals] = []
         pooled = statistics.pooled()

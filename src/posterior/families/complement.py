@@ -10,9 +10,11 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.multinomial import MultinomialParameters
+from posterior.families.multinomial import MultinomialParameters, check_finite
 from posterior.families.priors import LAPLACE, Laplace
 from posterior.statistics.moments import Totals
+
+SETTLED = 1e300  # stands for infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Complement(Family[Totals, MultinomialParameters]):
 
     def estimate(self, statistics: Totals, pooled: Totals | None = None) -> MultinomialParameters:
         total = statistics.total.rounded()
+        check_finite(total)
         return MultinomialParameters(self._weights(total.sum(axis=0) - total))
 
     def _weights(self, outside: Floats) -> Floats:
@@ -43,11 +46,13 @@ class Complement(Family[Totals, MultinomialParameters]):
             return np.nan_to_num(logged / logged.sum(axis=-1, keepdims=True))  # 0 / 0 says nothing
 
     def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
-        return affine_scorer(np.zeros_like(parameters.log_prob), parameters.log_prob, bias)
+        # a word that occurs nowhere else settles it, if it occurs: 0 times infinity would be NaN
+        weights = np.minimum(parameters.log_prob, SETTLED)
+        return affine_scorer(np.zeros_like(weights), weights, bias)
 
     def evidence(self, X: Array | SparseRows, parameters: MultinomialParameters) -> Floats:
         zero = np.zeros_like(parameters.log_prob)
-        return affine_evidence(zero, np.asarray(parameters.log_prob), dense(X))
+        return affine_evidence(zero, np.minimum(parameters.log_prob, SETTLED), dense(X))
 
     def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
         x, total = dense(X), statistics.total.rounded()
@@ -70,6 +75,9 @@ class Complement(Family[Totals, MultinomialParameters]):
     def n_parameters(self, parameters: MultinomialParameters) -> int:
         k, d = parameters.log_prob.shape
         return k * (d - 1)
+
+    def impossible(self, statistics: Totals) -> Array:
+        return statistics.impossible()
 
     def intervals(self, statistics: Totals, level: float) -> Intervals:
         weights = self.estimate(statistics).log_prob

@@ -73,6 +73,10 @@ class Family(Protocol[S, P]):
         """How many numbers the data had to determine, over all groups."""
         ...
 
+    def impossible(self, statistics: S) -> Array:
+        """Which sums (k, d) no rows can have: what is left when strangers are taken back."""
+        ...
+
     def intervals(self, statistics: S, level: float) -> Intervals:
         """Each parameter with its credible interval."""
         ...

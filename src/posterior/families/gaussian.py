@@ -14,8 +14,9 @@ from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import ONE_ROW, GaussianPrior, PseudoRows, VarianceFloor
-from posterior.statistics.exact import Pair
-from posterior.statistics.moments import Moments, floats, row_moments, scatter
+from posterior.kernels import pairs
+from posterior.kernels.pairs import Pair
+from posterior.statistics.moments import Moments, floats, row_moments
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -30,6 +31,7 @@ class GaussianParameters:
     mean: Floats
     variance: Floats
     freedom: Floats | None = None
+    floor: float = 0.0  # what the prior added to every variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,9 @@ class Sums:
     def __getitem__(self, index: Any) -> Sums:
         return Sums(self.weight[index], self.total[index], self.squares[index])
 
-    def mean(self) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.total / self.weight).rounded()
-
-    def variance(self) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return scatter(self.weight, self.total, self.squares) / self.weight.rounded()
+    def mean_and_scatter(self) -> tuple[Floats, Floats]:
+        weight, total, squares = self.weight, self.total, self.squares
+        return pairs.mean(weight, total), pairs.scatter(weight, total, squares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,37 +82,45 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def estimate(self, statistics: Moments, pooled: Moments | None = None) -> GaussianParameters:
         everyone = statistics.pooled() if pooled is None else pooled
-        return self._estimate(Sums.of(statistics), Sums.of(everyone))
-
-    def _estimate(self, sums: Sums, pooled: Sums) -> GaussianParameters:
-        pooled_mean, pooled_variance = pooled.mean(), pooled.variance()
         if isinstance(self.prior, PseudoRows):
+            return self._estimate(Sums.of(statistics), Sums.of(everyone))
+        return self._estimate(statistics, everyone)
+
+    def _estimate(self, sums: Moments | Sums, pooled: Moments | Sums) -> GaussianParameters:
+        pooled_mean, pooled_variance = _mean_and_variance(pooled)
+        self._check_finite(pooled_variance)
+        if isinstance(self.prior, PseudoRows):
+            assert isinstance(sums, Sums)
             m, center = Pair.of(self.prior.m), Pair.of(np.nan_to_num(pooled_mean))
             spread = Pair.of(np.nan_to_num(pooled_variance, posinf=np.inf))
             sums = sums + Sums(m, m * center, m * (center * center + spread))
         weight = sums.weight.rounded()
-        mean, variance = sums.mean(), sums.variance()
-        if np.isinf(variance).any() or np.isinf(pooled_variance).any():
-            j = int(np.argwhere(np.isinf(variance).any(axis=0) | np.isinf(pooled_variance[0]))[0])
-            raise DegenerateError(
-                "Expected values whose squares are finite numbers, but those of feature {feature} "
-                "are too large. Rescale it.",
-                feature=j,
-            )
+        mean, variance = _mean_and_variance(sums)
+        self._check_finite(variance)
         freedom = weight + np.zeros_like(variance) if self.predictive else None
         if self.predictive:
             with np.errstate(divide="ignore", invalid="ignore"):
                 variance = variance * (weight + 1) / weight
-        # a group of which no cell was observed knows what everyone knows
         empty = weight <= 0
-        mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
-        variance = np.nan_to_num(np.where(empty, pooled_variance, variance), posinf=np.inf)
+        if empty.any():  # a group of which no cell was observed knows what everyone knows
+            mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
+            variance = np.nan_to_num(np.where(empty, pooled_variance, variance), posinf=np.inf)
         if isinstance(self.prior, VarianceFloor):
-            return GaussianParameters(mean, variance + self._floor(pooled_variance), freedom)
+            floor = self._floor(pooled_variance)
+            added = float(floor[0, 0]) if floor.size == 1 else 0.0
+            return GaussianParameters(mean, variance + floor, freedom, added)
         if isinstance(self.prior, PseudoRows):
             says_nothing = ~(pooled_variance > 0)  # never varies, or was never observed
             variance = np.where(np.broadcast_to(says_nothing, variance.shape), np.inf, variance)
         return GaussianParameters(mean, variance, freedom)
+
+    def _check_finite(self, variance: Floats) -> None:
+        if np.isinf(variance.max(initial=0.0)) or np.isinf(variance).any():
+            raise DegenerateError(
+                "Expected values whose squares are finite numbers, but those of feature {feature} "
+                "are too large. Rescale it.",
+                feature=int(np.argwhere(np.isinf(variance))[0][-1]),
+            )
 
     def _floor(self, pooled_variance: Floats) -> Floats:
         assert isinstance(self.prior, VarianceFloor)
@@ -171,7 +177,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
             score[:] = log_density(x[:, None, :], others).sum(axis=2)
         elif isinstance(self.prior, VarianceFloor) and not self.predictive:
             plain = Gaussian(None)._estimate(sums, Sums.of(statistics.pooled()))
-            floor = self._floor(pooled.variance())
+            floor = self._floor(_mean_and_variance(pooled)[1])
             for k in range(groups.n_groups):
                 parameters = GaussianParameters(plain.mean[k], plain.variance[k] + floor)
                 score[:, k] = log_density(x, parameters).sum(axis=1)
@@ -195,6 +201,9 @@ class Gaussian(Family[Moments, GaussianParameters]):
     def n_parameters(self, parameters: GaussianParameters) -> int:
         return 2 * parameters.mean.size
 
+    def impossible(self, statistics: Moments) -> Array:
+        return statistics.impossible()
+
     def intervals(self, statistics: Moments, level: float) -> Intervals:
         plain = Gaussian(self.prior).estimate(statistics)
         weight = statistics.weight.rounded() + np.zeros_like(plain.mean)
@@ -210,6 +219,12 @@ class Gaussian(Family[Moments, GaussianParameters]):
             high = squares / stats.chi2.ppf(tail, freedom)
         mean = Intervals.of("mean", plain.mean, plain.mean - half, plain.mean + half)
         return mean + Intervals.of("variance", plain.variance, low, high)
+
+
+def _mean_and_variance(sums: Moments | Sums) -> tuple[Floats, Floats]:
+    mean, scatter = sums.mean_and_scatter()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return mean, scatter / sums.weight.rounded()
 
 
 def log_density(x: Floats, parameters: GaussianParameters) -> Floats:

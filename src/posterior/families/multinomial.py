@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
+from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
@@ -49,6 +50,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         total = statistics.total.rounded()
         everyone = total.sum(axis=0, keepdims=True) if pooled is None else pooled.total.rounded()
         counts = self._counts(total, everyone)
+        check_finite(counts)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_prob = np.log(counts)
             log_prob -= np.log(counts.sum(axis=1, keepdims=True))
@@ -123,6 +125,9 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         k, d = parameters.log_prob.shape
         return k * (d - 1)
 
+    def impossible(self, statistics: Totals) -> Array:
+        return statistics.impossible()
+
     def intervals(self, statistics: Totals, level: float) -> Intervals:
         total = statistics.total.rounded()
         counts = self._counts(total, total.sum(axis=0, keepdims=True))
@@ -130,6 +135,18 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.beta.interval(level, counts, words - counts)
             return Intervals.of("probability", counts / words, low, high)
+
+
+def check_finite(counts: Floats) -> None:
+    """Refuse sums that no double holds."""
+    with np.errstate(over="ignore"):
+        if np.isfinite(counts.sum()):
+            return
+    raise DegenerateError(
+        "Expected counts whose sums are finite numbers, but those of feature {feature} are too "
+        "large. Rescale them.",
+        feature=int(np.argmax(counts.max(axis=0))),
+    )
 
 
 LENGTH = 100  # words of a sampled document: the model does not say how long documents are

@@ -11,6 +11,7 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_scorer, dense
+from posterior.families.multinomial import check_finite
 from posterior.families.priors import ONE_ROW, PseudoRows
 from posterior.statistics.moments import Totals
 
@@ -41,6 +42,7 @@ class Poisson(Family[Totals, PoissonParameters]):
     def estimate(self, statistics: Totals, pooled: Totals | None = None) -> PoissonParameters:
         everyone = statistics.pooled() if pooled is None else pooled
         weight, total = statistics.weight.rounded(), statistics.total.rounded()
+        check_finite(total)
         return self._estimate(weight, total, np.nan_to_num(everyone.mean()))
 
     def _estimate(self, weight: Floats, total: Floats, pooled_rate: Floats) -> PoissonParameters:
@@ -100,6 +102,9 @@ class Poisson(Family[Totals, PoissonParameters]):
 
     def n_parameters(self, parameters: PoissonParameters) -> int:
         return parameters.rate.size
+
+    def impossible(self, statistics: Totals) -> Array:
+        return statistics.impossible()
 
     def intervals(self, statistics: Totals, level: float) -> Intervals:
         pooled = np.nan_to_num(statistics.pooled().mean())

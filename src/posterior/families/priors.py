@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from posterior.data.errors import DegenerateError
 from posterior.data.typing import Array, Floats
 
 
@@ -18,6 +19,9 @@ class Laplace:
     """α rows of every value (Laplace for α = 1, Lidstone for less); the Dirichlet(α) prior."""
 
     alpha: float | tuple[float, ...] = 1.0
+
+    def __post_init__(self) -> None:
+        _check_rows("alpha", self.alpha)
 
     def pseudo_counts(self, frequency: Floats, n_values: int) -> Floats:
         """Rows to add to each value."""
@@ -38,11 +42,21 @@ class MEstimate:
     m: float = 2.0
     p: float | tuple[float, ...] | str | None = "uniform"
 
+    def __post_init__(self) -> None:
+        _check_rows("m", self.m)
+        if self.p is not None and self.p != "uniform":
+            _check_rows("p", self.p)
+
     def pseudo_counts(self, frequency: Floats, n_values: int) -> Floats:
         """Rows to add to each value."""
         if self.p is None:
             return self.m * frequency
         p = 1 / max(n_values, 1) if self.p == "uniform" else np.asarray(self.p, np.float64)
+        if np.ndim(p) and np.shape(p) != frequency.shape[-1:]:
+            raise DegenerateError(
+                f"Expected shares p for the {frequency.shape[-1]} values of feature {{feature}}, "
+                f"got {np.size(p)} of them."
+            )
         return np.broadcast_to(self.m * p, frequency.shape)
 
     def unseen(self, n_values: Array | int) -> Floats:
@@ -62,6 +76,9 @@ class PseudoRows:
 
     m: float = 1.0
 
+    def __post_init__(self) -> None:
+        _check_rows("m", self.m)
+
 
 @dataclass(frozen=True, slots=True)
 class VarianceFloor:
@@ -71,6 +88,14 @@ class VarianceFloor:
     """
 
     portion: float = 1e-9
+
+    def __post_init__(self) -> None:
+        _check_rows("portion", self.portion)
+
+
+def _check_rows(name: str, value: float | tuple[float, ...] | str) -> None:
+    if isinstance(value, str) or not (np.isfinite(value) & (np.asarray(value) >= 0)).all():
+        raise ValueError(f"Expected a finite, non-negative {name}, got {value}.")
 
 
 GaussianPrior: TypeAlias = PseudoRows | VarianceFloor

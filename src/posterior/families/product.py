@@ -69,6 +69,7 @@ class Product(Family[Parts, tuple[Any, ...]]):
 
     families: tuple[AnyFamily, ...]
     columns: tuple[tuple[int, ...], ...]
+    n_columns: int | None = None  # of the table, if some belong to no family
 
     def statistics(self, X: Blocks, groups: Groups) -> Parts:
         pairs = zip(self.families, X.parts, strict=True)
@@ -107,9 +108,12 @@ class Product(Family[Parts, tuple[Any, ...]]):
         return score
 
     def _in_order(self, parts: list[Array]) -> Array:
-        """Blocks of columns (..., d_f) put where the columns stand in the table."""
-        order = np.argsort(np.concatenate([np.asarray(c, int) for c in self.columns]))
-        return np.concatenate(parts, axis=-1)[..., order]
+        """Blocks of columns (..., d_f) put where the columns stand in the table, zero elsewhere."""
+        width = self.n_columns or sum(len(c) for c in self.columns)
+        whole = np.zeros((*parts[0].shape[:-1], width), parts[0].dtype)
+        for part, columns in zip(parts, self.columns, strict=True):
+            whole[..., columns] = part
+        return whole
 
     def evidence(self, X: Blocks, parameters: tuple[Any, ...]) -> Floats:
         triples = zip(self.families, X.parts, parameters, strict=True)
@@ -129,6 +133,10 @@ class Product(Family[Parts, tuple[Any, ...]]):
     def n_parameters(self, parameters: tuple[Any, ...]) -> int:
         pairs = zip(self.families, parameters, strict=True)
         return sum(f.n_parameters(p) for f, p in pairs)
+
+    def impossible(self, statistics: Parts) -> Array:
+        pairs = zip(self.families, statistics.parts, strict=True)
+        return self._in_order([f.impossible(s) for f, s in pairs])
 
     def intervals(self, statistics: Parts, level: float) -> Intervals:
         lines: list[Intervals] = []

@@ -7,7 +7,7 @@ without a row the total less the row (Izbicki 2013).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from operator import add
 from typing import Any, Protocol
 
@@ -16,13 +16,12 @@ import numpy as np
 from posterior.data.rows import Features, Hard, Rows, take
 from posterior.data.typing import Codes, Floats
 from posterior.families.family import AnyFamily
-from posterior.generative.joint import Joint, JointStatistics, labeled
+from posterior.generative.joint import Joint, JointStatistics
 
 
-class Sums(Protocol):
+class Filler(Protocol):
     """What is needed of an engine."""
 
-    def sum(self, function: Callable[[Rows], Any], rows: Rows) -> Any: ...
     def fill(
         self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
     ) -> None: ...
@@ -32,15 +31,14 @@ Finish = Callable[[JointStatistics[Any]], Joint[Any, Any]]
 
 
 def fold_statistics(
-    rows: Rows, folds: Codes, n_folds: int, family: AnyFamily, engine: Sums
+    rows: Rows, folds: Codes, n_folds: int, sum_rows: Callable[[Rows], JointStatistics[Any]]
 ) -> list[JointStatistics[Any]]:
     """The sums of each fold, from one pass: a fold's classes are groups of their own."""
     groups = rows.groups
     assert isinstance(groups, Hard)
     k = groups.n_groups
     codes = np.where(groups.codes < 0, -1, folds * k + groups.codes).astype(np.int32)
-    by_fold = Rows(rows.X, Hard(codes, n_folds * k, groups.weight))
-    together = engine.sum(partial(labeled, family=family), by_fold)
+    together = sum_rows(Rows(rows.X, Hard(codes, n_folds * k, groups.weight)))
     return [together.take(slice(f * k, (f + 1) * k)) for f in range(n_folds)]
 
 
@@ -51,7 +49,7 @@ def models_without(parts: list[JointStatistics[Any]], finish: Finish) -> list[Jo
 
 
 def score_held_out(
-    X: Features, folds: Codes, joints: list[Joint[Any, Any]], engine: Sums
+    X: Features, folds: Codes, joints: list[Joint[Any, Any]], engine: Filler
 ) -> Floats:
     """log p(x, k) (n, k) of every row by the model that its fold took no part in."""
     scorers = [joint.scorer() for joint in joints]

@@ -65,7 +65,7 @@ class JointStatistics(Generic[S]):
 
     def compact(self) -> JointStatistics[S]:
         features: Any = self.features
-        return JointStatistics(self.weight.trimmed(), features.compact())
+        return JointStatistics(self.weight.compact(), features.compact())
 
     def arrays(self) -> dict[str, Array]:
         features: Any = self.features

@@ -34,6 +34,7 @@ category_counts = active.category_counts
 code_range = active.code_range
 gaussian_log_joint = active.gaussian_log_joint
 linear_log_joint = active.linear_log_joint
+mean_and_scatter = active.mean_and_scatter
 moments = active.moments
 normalize = active.normalize
 side_by_side = active.side_by_side

@@ -19,6 +19,7 @@ __all__ = [
     "code_range",
     "gaussian_log_joint",
     "linear_log_joint",
+    "mean_and_scatter",
     "moments",
     "normalize",
     "side_by_side",
@@ -44,6 +45,13 @@ def to_pairs(table: Integers, exponent: int) -> tuple[Floats, Floats]:
     high, low = np.empty(table.shape[:-1]), np.empty(table.shape[:-1])
     _compiled.to_pairs(table, exponent, high, low)
     return high, low
+
+
+def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Floats]:
+    """s / w and q - s² / w, formed in pairs and rounded once."""
+    mean, scatter = np.empty(total[0].shape[:-1]), np.empty(total[0].shape[:-1])
+    _compiled.mean_and_scatter(*weight, *total, *squares, mean, scatter)
+    return mean, scatter
 
 
 def _zeros(shape: tuple[int, ...], lowest: int, top: int) -> Sum:

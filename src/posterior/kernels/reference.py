@@ -13,6 +13,7 @@ from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs as fixed
+from posterior.kernels import pairs
 from posterior.kernels.limbs import carry, to_pairs
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "code_range",
     "gaussian_log_joint",
     "linear_log_joint",
+    "mean_and_scatter",
     "moments",
     "normalize",
     "side_by_side",
@@ -92,6 +94,12 @@ def moments(
         return limbs.reshape(n_groups, d, limbs.shape[1]), exponent
 
     return table(w), table(w, x), table(w, x, x) if squares else None
+
+
+def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Floats]:
+    """s / w and q - s² / w, formed in pairs and rounded once."""
+    w, s, q = (pairs.Pair(*to_pairs(*part)) for part in (weight, total, squares))
+    return pairs.mean(w, s), pairs.scatter(w, s, q)
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:

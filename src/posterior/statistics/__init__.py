@@ -1,8 +1,9 @@
 """What is added up: exact sums, and the statistics of a family made of them."""
 
+from posterior.kernels.pairs import Pair
 from posterior.statistics.algebra import Statistics
 from posterior.statistics.counts import Counts
-from posterior.statistics.exact import Exact, Pair
+from posterior.statistics.exact import Exact
 from posterior.statistics.moments import Moments, Totals
 
 __all__ = ["Counts", "Exact", "Moments", "Pair", "Statistics", "Totals"]

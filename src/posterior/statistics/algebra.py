@@ -84,7 +84,7 @@ class SumOfFields:
         return self._each(lambda x: x.sum(axis=0).reshape(1, *x.shape[1:]))
 
     def compact(self) -> Self:
-        return self._each(lambda x: x.trimmed())
+        return self._each(lambda x: x.compact())
 
     def arrays(self) -> dict[str, Array]:
         parts: dict[str, Array] = {}

@@ -126,7 +126,7 @@ class Counts:
         return Counts(self.values, self.table.sum(axis=0).reshape(1, -1))
 
     def compact(self) -> Counts:
-        return Counts(self.values, self.table.trimmed())
+        return Counts(self.values, self.table.compact())
 
     def arrays(self) -> dict[str, Array]:
         parts = {f"values.{j}": v for j, v in enumerate(self.values)}

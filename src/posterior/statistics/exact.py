@@ -1,4 +1,4 @@
-"""Exact sums of doubles, and pairs of doubles to compute with them.
+"""Exact sums of doubles.
 
 An `Exact` never rounds: `+` is associative and commutative, and `(a + b) - b` is `a`, whatever the
 sizes. So the same rows give the same bits in any order, in any chunks, from any merge tree, and
@@ -17,8 +17,7 @@ import numpy as np
 from posterior import kernels
 from posterior.data.typing import Array, Floats, Integers
 from posterior.kernels import limbs as fixed
-
-_SPLIT = 134217729.0  # 2^27 + 1 (Dekker 1971)
+from posterior.kernels.pairs import Pair
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +116,15 @@ class Exact:
             exponent = 0
         return Exact(np.ascontiguousarray(limbs), exponent)
 
+    def sign(self) -> Integers:
+        """-1, 0 or 1 for each number, exactly."""
+        top = np.sign(self.limbs[..., -1])
+        return np.where(top == 0, self.limbs.any(axis=-1).astype(np.int64), top)
+
+    def compact(self) -> Exact:
+        """Trimmed where that frees memory worth the time."""
+        return self.trimmed() if self.limbs.nbytes > 1 << 20 else self
+
     def pair(self) -> Pair:
         """The first 106 bits; they depend on the number alone."""
         return Pair(*kernels.to_pairs(self.limbs, self.exponent))
@@ -157,74 +165,3 @@ def _widened(x: Exact, exponent: int, size: int) -> Integers:
     wide = np.zeros((*x.shape, size), np.int64)
     wide[..., below : below + x.limbs.shape[-1]] = x.limbs
     return wide
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair:
-    """An array of unevaluated sums high + low, about 106 bits (Dekker 1971, Knuth 1969)."""
-
-    high: Floats
-    low: Floats
-
-    @classmethod
-    def of(cls, values: Any) -> Pair:
-        high = np.asarray(values, np.float64)
-        return cls(high, np.zeros_like(high))
-
-    def __getitem__(self, index: Any) -> Pair:
-        return Pair(self.high[index], self.low[index])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.high.shape
-
-    def pair(self) -> Pair:
-        return self
-
-    def rounded(self) -> Floats:
-        """As doubles."""
-        return self.high
-
-    def __add__(self, other: Pair) -> Pair:
-        high = self.high + other.high
-        part = high - self.high
-        low = (self.high - (high - part)) + (other.high - part)
-        return _renormalized(high, low + (self.low + other.low))
-
-    def __neg__(self) -> Pair:
-        return Pair(-self.high, -self.low)
-
-    def __sub__(self, other: Pair) -> Pair:
-        return self + -other
-
-    def __mul__(self, other: Pair) -> Pair:
-        product = two_product(self.high, other.high)
-        cross = self.high * other.low + self.low * other.high
-        return _renormalized(product.high, product.low + cross)
-
-    def __truediv__(self, other: Pair) -> Pair:
-        quotient = self.high / other.high
-        rest = self - other * Pair.of(quotient)
-        return _renormalized(quotient, rest.high / other.high)
-
-    def sum(self, axis: int = 0) -> Pair:
-        """Totals over one axis, to the rounding of the low parts."""
-        total = Pair(np.zeros(()), np.zeros(()))
-        for part in np.moveaxis(np.stack([self.high, self.low], axis=-1), axis, 0):
-            total = total + Pair(part[..., 0], part[..., 1])
-        return total
-
-
-def _renormalized(high: Floats, low: Floats) -> Pair:
-    total = high + low
-    return Pair(total, low - (total - high))
-
-
-def two_product(a: Floats, b: Floats) -> Pair:
-    """a b without rounding: the rounded product and its error."""
-    product = a * b
-    x, y = _SPLIT * a, _SPLIT * b
-    a_high, b_high = x - (x - a), y - (y - b)
-    a_low, b_low = a - a_high, b - b_high
-    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return Pair(product, error)

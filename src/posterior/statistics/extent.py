@@ -24,6 +24,7 @@ class Extent:
         return Extent(np.maximum(self.largest, other.largest))
 
 
+LARGEST = 2**31 - 128  # a code that float32 holds too
 CODE_TYPES = (np.int64, np.int32, np.int16, np.uint8)
 
 
@@ -31,8 +32,11 @@ def as_codes(X: Array) -> Array:
     """A chunk of categories as the kernels read them; a missing cell is negative."""
     if X.dtype in CODE_TYPES:
         return X
-    if X.dtype.kind == "f":
-        missing = np.isnan(X)
-        if missing.any():
-            return np.where(missing, -1, X).astype(np.int64)
-    return X.astype(np.int64)
+    if X.dtype.kind != "f":
+        return X.astype(np.int64)
+    codes = np.empty(X.shape, np.int32)
+    step = max(1, 100_000 // max(X.shape[1], 1))  # so that what comes in between stays small
+    for i in range(0, len(X), step):
+        part = np.nan_to_num(np.clip(X[i : i + step], -1, LARGEST), nan=-1)
+        codes[i : i + step] = part.astype(np.int32)
+    return codes

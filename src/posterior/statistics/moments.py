@@ -9,10 +9,10 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
+from posterior.kernels import pairs
+from posterior.kernels.pairs import Pair, two_product
 from posterior.statistics.algebra import SumOfFields
-from posterior.statistics.exact import Exact, Pair, two_product
-
-_RESOLUTION = 2.0**-98  # of a difference of pairs: a scatter below it is a constant column
+from posterior.statistics.exact import Exact
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +42,13 @@ class Totals(SumOfFields):
         moments = Moments.of(dense, groups)
         return cls(moments.weight, moments.total)
 
+    def impossible(self) -> Array:
+        """Cells that no rows of non-negative numbers can have, (k, d)."""
+        weight, total = self.weight.sign(), self.total.sign()
+        return (weight < 0) | (total < 0) | ((weight == 0) & (total != 0))
+
     def mean(self) -> Floats:
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.total.pair() / self.weight.pair()).rounded()
+        return pairs.mean(self.weight.pair(), self.total.pair())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,21 +69,19 @@ class Moments(SumOfFields):
         sums = kernels.moments(floats(X), groups.codes, groups.weight, groups.n_groups)
         return cls(*(Exact(*s) for s in sums if s is not None))
 
-    def mean(self) -> Floats:
-        """s / w; not a number where a group has no rows."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return (self.total.pair() / self.weight.pair()).rounded()
+    def impossible(self) -> Array:
+        """Cells that no rows can have, (k, d): above all a negative scatter."""
+        weight, total, squares = self.weight.sign(), self.total.sign(), self.squares.sign()
+        empty = (weight == 0) & ((total != 0) | (squares != 0))
+        w, s, q = self.weight.pair(), self.total.pair(), self.squares.pair()
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            scatter = (q - s * (s / w)).rounded()
+            return (weight < 0) | (squares < 0) | empty | (scatter < -(2.0**-90) * q.rounded())
 
-    def scatter(self) -> Floats:
-        """q - s² / w, formed in pairs and rounded once: exact at mean 1e8, variance 1."""
-        return scatter(self.weight.pair(), self.total.pair(), self.squares.pair())
-
-
-def scatter(weight: Pair, total: Pair, squares: Pair) -> Floats:
-    """q - s² / w in pairs; a difference below their resolution is zero."""
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        difference = (squares - total * total / weight).rounded()
-        return np.where(difference > _RESOLUTION * squares.rounded(), difference, 0.0)
+    def mean_and_scatter(self) -> tuple[Floats, Floats]:
+        """s / w and q - s² / w, in pairs and rounded once: exact at mean 1e8, variance 1."""
+        parts = (self.weight, self.total, self.squares)
+        return kernels.mean_and_scatter(*((p.limbs, p.exponent) for p in parts))
 
 
 def row_moments(X: Floats) -> tuple[Pair, Pair, Pair]:
@@ -127,10 +129,10 @@ def floats(X: Array) -> Array:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def indicators(X: Array, above: float) -> Floats:
+def indicators(X: Array, above: float) -> Array:
     """One where x > above, zero where not, and a missing cell still missing."""
     x = np.asarray(X)
-    bits = (x > above).astype(np.float64)
+    bits = (x > above).astype(np.float32)
     if x.dtype.kind == "f":
         bits[np.isnan(x)] = np.nan
     return bits

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
+from posterior.data.names import quoted
 from posterior.data.rows import CodedRows, Hard, Rows
 from posterior.data.typing import Array
 from posterior.estimators.naive_bayes.common import DiscreteNB
@@ -18,6 +19,8 @@ from posterior.families.categorical import CategoricalParameters
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.statistics.counts import Counts
 from posterior.statistics.extent import Extent
+
+MOST_CATEGORIES = 10_000_000  # of a column; beyond, someone passed identifiers or measurements
 
 
 class CategoricalNB(DiscreteNB):
@@ -85,7 +88,17 @@ class CategoricalNB(DiscreteNB):
         if not fitting:
             return CodedRows(table, self._categories())
         anyone = Hard(np.zeros(len(table), np.int32), 1)
-        extent = self.engine_.sum(self._extent, Rows(table, anyone))
+        try:
+            extent = self.engine_.sum(self._extent, Rows(table, anyone))
+        except ValueError:
+            self._check_cells(CodedRows(table, ()), 0, fitting)  # says where in the whole table
+            raise
+        if extent.largest.max(initial=0) >= MOST_CATEGORIES:
+            column = quoted(self._feature_names()[int(extent.largest.argmax())])
+            raise ValueError(
+                f"Expected categories 0, 1, 2, ... below {MOST_CATEGORIES:,}, got a number beyond "
+                f"it in column {column}. Use NaiveBayes, which takes categories as they are."
+            )
         return CodedRows(table, whole_numbers(self._least(extent.largest + 1)))
 
     def _categories(self) -> tuple[Array, ...]:
@@ -97,8 +110,8 @@ class CategoricalNB(DiscreteNB):
         return self.categories_
 
     def _extent(self, rows: Rows) -> Extent:
-        super()._check_chunk(rows.X, 0, fitting=True)
         assert isinstance(rows.X, np.ndarray)
+        self._check_cells(CodedRows(rows.X, ()), 0, fitting=True)
         return Extent.of(rows.X)
 
     def _least(self, sizes: Array) -> Array:
@@ -117,9 +130,12 @@ class CategoricalNB(DiscreteNB):
             )
         return np.maximum(sizes, least)
 
+    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
+        super()._check_cells(X.codes, first_row, fitting=True)
+
     def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
         if not fitting:  # while fitting, the categories were looked up first
-            super()._check_chunk(X.codes, first_row, fitting=True)
+            self._check_cells(X, first_row, fitting)
 
     def _forgotten(self, features: Counts) -> Counts:
         """Without the highest categories, if nobody has them any more."""

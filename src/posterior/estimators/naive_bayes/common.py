@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
@@ -20,6 +21,7 @@ from posterior.estimators.base import GenerativeClassifier
 ALPHA_MIN = 1e-10
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 CALIBRATED = [None, str]
+CSR = (sparse.csr_array, sparse.csr_matrix)
 
 
 def log_prior(weight: Floats, given: Any) -> Floats:
@@ -46,6 +48,12 @@ class NumericClassifier(GenerativeClassifier):
         return tags
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
+        if self._is_plain(X, reset):
+            return X if isinstance(X, np.ndarray) else SparseRows.of(X)
+        if getattr(X, "shape", (1, 1))[1:] == (0,):  # a frame of no columns has no type either
+            raise ValueError(
+                f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+            )
         table = validate_data(
             self,
             X,
@@ -55,13 +63,25 @@ class NumericClassifier(GenerativeClassifier):
         )
         return table if isinstance(table, np.ndarray) else SparseRows.of(table)
 
-    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
+    def _is_plain(self, X: Any, reset: bool) -> bool:
+        """Whether X is what the kernels read, so that the long way of checking can be spared."""
+        if type(X) is not np.ndarray and not (self.accepts_sparse and type(X) in CSR):
+            return False
+        if X.ndim != 2 or X.dtype.kind not in "fiu" or 0 in X.shape or X.dtype.itemsize > 8:
+            return False
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            return True
+        return X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")
+
+    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
         validate.check_numbers(
             X,
             first_row=first_row,
             names=getattr(self, "feature_names_in_", None),
-            missing=self.accepts_missing and not isinstance(X, SparseRows),
-            negative=self.accepts_negative or not fitting,
+            allow_missing=self.accepts_missing and not isinstance(X, SparseRows),
+            allow_negative=self.accepts_negative or not fitting,
             estimator=type(self).__name__,
         )
 

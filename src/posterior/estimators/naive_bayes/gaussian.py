@@ -78,15 +78,13 @@ class GaussianNB(NumericClassifier):
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         count = statistics.weight.rounded()
-        pooled = statistics.features.pooled()
-        plain = Gaussian(None).estimate(pooled, pooled).variance
         prior = count / count.sum() if self.priors is None else np.asarray(self.priors, float)
         return {
             "class_count_": count,
             "class_prior_": prior,
             "theta_": joint.parameters.mean,
             "var_": joint.parameters.variance,
-            "epsilon_": float(self.var_smoothing * plain.max(initial=0.0)),
+            "epsilon_": joint.parameters.floor,
         }
 
     def _joint(self) -> Joint[Any, Any]:

@@ -78,13 +78,13 @@ class JointBayes(TableClassifier):
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> CodedRows:
         columns = self._read(X, reset)
+        names = super()._feature_names()
         if isinstance(columns, np.ndarray):
-            if columns.dtype.kind == "f" and np.isinf(columns).any():
-                row, j = np.argwhere(np.isinf(columns))[0]
-                raise ValueError(f"Input X contains infinity, first in row {row}, column {j}.")
-            cells = [frames.items(columns[:, j].tolist()) for j in range(columns.shape[1])]
+            cells = [frames.items(columns[:, j].tolist(), names[j]) for j in range(len(names))]
         else:
-            cells = [frames.items(column.to_list()) for column in columns]
+            for column in columns:
+                frames.kind(column)  # refuses cells that are no values
+            cells = [frames.items(c.to_list(), n) for c, n in zip(columns, names, strict=True)]
         texts = [[EMPTY if v is None else str(v) for v in column] for column in cells]
         rows = [SEPARATOR.join(row) for row in zip(*texts, strict=True)]
         values = frames.distinct(rows)

@@ -185,7 +185,7 @@ class NaiveBayes(TableClassifier):
         self, columns: Array | list[nw.Series[Any]], family: AnyFamily, js: tuple[int, ...]
     ) -> Array | CodedRows:
         if isinstance(family, Categorical):
-            cells = [frames.items(_cells(columns, j)) for j in js]
+            cells = [frames.items(_cells(columns, j), self.schema_[j].name) for j in js]
             values = tuple(frames.distinct(c) for c in cells)
             coded = zip(cells, values, strict=True)
             return CodedRows(np.stack([frames.encode(c, v) for c, v in coded], axis=1), values)
@@ -193,7 +193,7 @@ class NaiveBayes(TableClassifier):
             return np.ascontiguousarray(columns[:, js], np.float64)
         return np.stack([frames.numbers(columns[j]) for j in js], axis=1)
 
-    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
+    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
         parts = X.parts if isinstance(X, Blocks) else (X,)
         for (family, js), part in zip(self._blocks(), parts, strict=True):
             if isinstance(part, CodedRows | SparseRows):
@@ -203,8 +203,8 @@ class NaiveBayes(TableClassifier):
                 part,
                 first_row=first_row,
                 names=self._feature_names()[list(js)],
-                missing=not isinstance(family, Multinomial),
-                negative=not counts,
+                allow_missing=not isinstance(family, Multinomial),
+                allow_negative=not counts,
                 estimator=f"the {type(family).__name__} columns of NaiveBayes",
             )
 
@@ -234,7 +234,8 @@ class NaiveBayes(TableClassifier):
         blocks = self._blocks()
         if self._plain():
             return blocks[0][0]
-        return Product(tuple(f for f, _ in blocks), tuple(js for _, js in blocks))
+        columns = tuple(js for _, js in blocks)
+        return Product(tuple(f for f, _ in blocks), columns, len(self.schema_))
 
     def _log_prior(self, weight: Floats) -> Floats:
         return log_prior(weight, self.class_prior)

@@ -73,5 +73,5 @@ class PoissonNB(DiscreteNB):
         parameters = PoissonParameters(np.asarray(self.rate_))
         return Joint(self._family(), np.asarray(self.class_log_prior_), parameters)
 
-    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
-        super()._check_chunk(X, first_row, fitting=True)  # a rate gives no negative count
+    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
+        super()._check_cells(X, first_row, fitting=True)  # a rate gives no negative count

@@ -1,0 +1,129 @@
+"""The classifiers that the laws are tried on, with tables that suit them, and all they learned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from strategies import Random, bits, counts, plain, table
+
+from posterior import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    DegenerateError,
+    GaussianNB,
+    JointBayes,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+)
+
+NAMES = np.array(["no", "yes", "a long name"])
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A classifier, and the tables that it reads."""
+
+    make: Callable[[], Any]
+    table: Callable[[Random, int], Any]
+
+
+def numbers(random: Random, n: int) -> np.ndarray:
+    return table(random, n, random.integers(1, 4))
+
+
+def yes_no(random: Random, n: int) -> np.ndarray:
+    return table(random, n, random.integers(1, 4), lambda r, shape: r.integers(0, 2, shape))
+
+
+def categories(random: Random, n: int) -> np.ndarray:
+    return table(random, n, random.integers(1, 4), lambda r, shape: r.integers(0, 6, shape))
+
+
+def events(random: Random, n: int) -> np.ndarray:
+    return table(random, n, random.integers(1, 4), counts)
+
+
+def words(random: Random, n: int) -> np.ndarray:
+    """Counts of words, or shares of them."""
+    return table(random, n, 3, counts, holes=False) * random.choice([1.0, 0.1])
+
+
+def sparse_words(random: Random, n: int) -> sparse.csr_array:
+    return sparse.csr_array(words(random, n))
+
+
+def frame(random: Random, n: int) -> pd.DataFrame:
+    """Numbers, words and counts, each with missing cells."""
+    cities = np.where(random.random(n) < 0.2, None, random.choice(["Rome", "Oslo", "Ys"], n))
+    return pd.DataFrame(
+        {
+            "size": table(random, n, 1, plain)[:, 0],
+            "city": pd.Series(cities, dtype="str"),
+            "visits": table(random, n, 1, counts)[:, 0],
+        }
+    )
+
+
+SUBJECTS = {
+    "GaussianNB": Subject(GaussianNB, numbers),
+    "BernoulliNB": Subject(BernoulliNB, yes_no),
+    "CategoricalNB": Subject(CategoricalNB, categories),
+    "MultinomialNB": Subject(MultinomialNB, words),
+    "MultinomialNB, sparse": Subject(MultinomialNB, sparse_words),
+    "BernoulliNB, sparse": Subject(BernoulliNB, sparse_words),
+    "ComplementNB": Subject(ComplementNB, words),
+    "PoissonNB": Subject(PoissonNB, events),
+    "NaiveBayes": Subject(partial(NaiveBayes, {"visits": "poisson"}), frame),
+    "NaiveBayes, predictive": Subject(partial(NaiveBayes, predictive=True), numbers),
+    "JointBayes": Subject(JointBayes, categories),
+}
+each_subject = pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
+
+
+def labels(random: Random, n: int) -> np.ndarray:
+    codes = random.integers(0, random.integers(1, 4), n)
+    return codes if random.random() < 0.5 else NAMES[codes]
+
+
+def positive_weights(random: Random, n: int) -> np.ndarray | None:
+    whole, fractions = random.integers(1, 5, n).astype(float), random.uniform(0.1, 9, n)
+    return [None, whole, fractions][random.integers(3)]
+
+
+def pick(X: Any, rows: Any) -> Any:
+    """Some rows of a table, of labels or of weights."""
+    if X is None:
+        return None
+    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+
+
+def attempt(call: Callable[[], Any]) -> Any:
+    """The bits of an answer, or why there is none: that too must not change."""
+    try:
+        return bits(call())
+    except DegenerateError as error:
+        return str(error)
+
+
+def learned(model: Any, X: Any) -> dict[str, Any]:
+    """All that a fitted model shows, to the last bit, and its answers for some rows."""
+    shown = {
+        name: bits(value)
+        for name, value in vars(model).items()
+        if name.endswith("_") and not name.startswith("_") and name != "engine_"
+    }
+    return shown | {"answers": attempt(lambda: model.predict_joint_log_proba(X))}
+
+
+def assert_same(a: dict[str, Any], b: dict[str, Any]) -> None:
+    changed = [name for name in a | b if a.get(name) != b.get(name)]
+    assert not changed, f"{changed} changed"

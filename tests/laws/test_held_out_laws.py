@@ -1,0 +1,106 @@
+"""Free held-out scores are those of honest refits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import randoms, share
+from subjects import SUBJECTS, Subject, each_subject, labels, pick, positive_weights
+
+from posterior import (
+    BernoulliNB,
+    CategoricalNB,
+    DegenerateError,
+    GaussianNB,
+    MultinomialNB,
+    NaiveBayes,
+    PoissonNB,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::posterior.DegenerateWarning")
+TOLERANCE = 1e-12
+
+
+def honest(subject, X, y, weight, folds):
+    """Log probabilities by a model fitted to the other folds, and the size of its log joint."""
+    log_proba, scale = np.empty((2, len(y), len(np.unique(y))))
+    for fold in np.unique(folds):
+        test, train = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        model = subject.make()
+        model.partial_fit(pick(X, train), y[train], np.unique(y), pick(weight, train))
+        log_proba[test] = model.predict_log_proba(pick(X, test))
+        scale[test] = np.abs(model.predict_joint_log_proba(pick(X, test)))
+    return log_proba, np.where(np.isfinite(scale), scale, 0).max(axis=1, initial=1, keepdims=True)
+
+
+def assert_honest(subject, X, y, weight, folds, held_out):
+    """To 1e-12 of the row's largest log joint, from which its log probabilities are differences."""
+    try:
+        expected, scale = honest(subject, X, y, weight, folds)
+    except DegenerateError:
+        with pytest.raises(DegenerateError):
+            held_out()
+        return
+    ours = held_out().log_proba
+    np.testing.assert_array_equal(np.isneginf(ours), np.isneginf(expected))
+    finite = np.isfinite(expected)
+    error = np.where(finite, ours, 0) - np.where(finite, expected, 0)
+    np.testing.assert_array_less(np.abs(error) / scale, TOLERANCE)
+
+
+@each_subject
+@share(4)
+@given(random=randoms, n=st.integers(2, 12), k=st.integers(2, 12))
+def test_cross_validation_equals_honest_refits(subject, random, n, k):
+    X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
+    folds = random.permutation(np.arange(n) % k)  # at least two, of any sizes
+    assert_honest(
+        subject, X, y, weight, folds, lambda: subject.make().cross_validate(X, y, folds, weight)
+    )
+
+
+@each_subject
+@share(10)
+@given(random=randoms, n=st.integers(2, 12))
+def test_a_number_of_folds_is_dealt_out_once(subject, random, n):
+    X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
+    k = int(random.integers(2, n + 1))
+    try:
+        held_out = subject.make().cross_validate(X, y, k, weight)
+    except DegenerateError:
+        return
+    assert set(held_out.folds) == set(range(k))
+    again = subject.make().cross_validate(X, y, held_out.folds, weight)
+    np.testing.assert_array_equal(again.log_proba, held_out.log_proba)
+
+
+def one_size(random, n):
+    """Numbers within nine digits of each other: pairs of doubles can take one row from a sum."""
+    d = random.integers(1, 4)
+    X = np.round(random.normal(0, 10.0 ** random.integers(0, 3), (n, d)), random.integers(0, 3))
+    X += random.choice([0, 1e8])
+    X[random.random((n, d)) < 0.1] = np.nan
+    return X
+
+
+def one_size_frame(random, n):
+    return SUBJECTS["NaiveBayes"].table(random, n).assign(size=one_size(random, n)[:, 0])
+
+
+LEFT_OUT = SUBJECTS | {
+    "GaussianNB": Subject(GaussianNB, one_size),
+    "NaiveBayes": Subject(SUBJECTS["NaiveBayes"].make, one_size_frame),
+    "NaiveBayes, predictive": Subject(SUBJECTS["NaiveBayes, predictive"].make, one_size),
+}
+
+
+@pytest.mark.parametrize("subject", LEFT_OUT.values(), ids=LEFT_OUT.keys())
+@share(4)
+@given(random=randoms, n=st.integers(2, 9))
+def test_leave_one_out_equals_honest_refits(subject, random, n):
+    X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
+    assert_honest(
+        subject, X, y, weight, np.arange(n), lambda: subject.make().leave_one_out(X, y, weight)
+    )
