@@ -6,11 +6,11 @@
 // Twin: posterior.kernels.reference.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 namespace posterior {
@@ -180,20 +180,37 @@ inline void to_pairs(const Sums& s, std::size_t cells, double* high, double* low
     }
 }
 
-// s / w and q - s² / w, formed in pairs and rounded once. A difference below their resolution is
-// that of a constant column: zero.
+// acc ← acc + sign · a b, exact; acc holds one number.
+inline void add_product(const Sums& acc, const Sums& a, const Sums& b, std::size_t cell, int sign) {
+    const std::int64_t *x = a.limbs + cell * a.size, *y = b.limbs + cell * b.size;
+    for (std::size_t i = 0; i < a.size; ++i)
+        for (std::size_t j = 0; j < b.size; ++j)
+            acc.add(0, Wide{x[i]} * y[j] * sign,
+                    a.exponent + b.exponent + kLimbBits * static_cast<std::int64_t>(i + j));
+}
+
+// The mean s / w and the scatter q - s² / w = (w q - s²) / w, whose numerator is exact: no mean is
+// too large to see a variance beside it.
 inline void mean_and_scatter(const Sums& w, const Sums& s, const Sums& q, std::size_t cells,
                              double* mean, double* scatter) {
-    constexpr double resolution = 0x1p-98;
-    PairReader weight(w), total(s), squares(q);
+    const std::int64_t low = std::min(w.exponent + q.exponent, 2 * s.exponent);
+    const auto limbs = [&](const Sums& a, const Sums& b) {
+        const std::int64_t above = (a.exponent + b.exponent - low) / kLimbBits;
+        return static_cast<std::size_t>(above) + a.size + b.size + 3;
+    };
+    std::vector<std::int64_t> difference(std::max(limbs(w, q), limbs(s, s)));
+    const Sums acc{difference.data(), difference.size(), low};
+    PairReader weight(w), total(s), numerator(acc);
     for (std::size_t c = 0; c < cells; ++c) {
-        const Pair n = weight(c), sum = total(c), square = squares(c);
-        mean[c] = (sum / n).high;
-        const double difference = (square - sum * (sum / n)).high;
-        if (n.high != 0 && !std::isfinite(difference))
-            scatter[c] = std::numeric_limits<double>::infinity();  // too large to be squared
-        else
-            scatter[c] = difference > resolution * square.high ? difference : 0.0;
+        const Pair n = weight(c);
+        mean[c] = (total(c) / n).high;
+        std::fill(difference.begin(), difference.end(), 0);
+        add_product(acc, w, q, c, 1);
+        add_product(acc, s, s, c, -1);
+        carry(acc, 1);
+        const Pair d = numerator(0);
+        // beyond the doubles: infinity says that numbers were too large to be squared
+        scatter[c] = n.high == 0 ? 0.0 : std::isfinite(d.high) ? (d / n).high : d.high;
     }
 }
 

@@ -73,6 +73,25 @@ def frame(random: Random, n: int) -> pd.DataFrame:
     )
 
 
+def numbered(random: Random, n: int) -> pd.DataFrame:
+    """Categories that are numbers; a chunk may have none."""
+    cells = random.choice([1.0, 2.0, 10.0, np.nan, np.nan], (n, 2))
+    return pd.DataFrame({"zip": cells[:, 0], "floor": cells[:, 1] + random.choice([0, 0.5], n)})
+
+
+def of_all_types(random: Random, n: int) -> pd.DataFrame:
+    """Categories of several types in one column; a chunk may have one of them only."""
+    cells = np.array(["a", "1", 1, 2.5, 3.0, True, None], dtype=object)
+    return pd.DataFrame({"thing": pd.Series(random.choice(cells, n), dtype=object)})
+
+
+def named(random: Random, n: int) -> pd.DataFrame:
+    """Words and truths, some missing."""
+    cells = random.choice(np.array(["Rome", "Oslo", "", None], dtype=object), n)
+    truth = random.choice(np.array([True, False, None], dtype=object), n)
+    return pd.DataFrame({"city": pd.Series(cells, dtype="str"), "open": truth})
+
+
 SUBJECTS = {
     "GaussianNB": Subject(GaussianNB, numbers),
     "BernoulliNB": Subject(BernoulliNB, yes_no),
@@ -85,6 +104,13 @@ SUBJECTS = {
     "NaiveBayes": Subject(partial(NaiveBayes, {"visits": "poisson"}), frame),
     "NaiveBayes, predictive": Subject(partial(NaiveBayes, predictive=True), numbers),
     "JointBayes": Subject(JointBayes, categories),
+}
+CATEGORICAL = {
+    "NaiveBayes, numbered categories": Subject(partial(NaiveBayes, "categorical"), numbered),
+    "NaiveBayes, categories of all types": Subject(
+        partial(NaiveBayes, {"thing": "categorical"}), of_all_types
+    ),
+    "JointBayes, words": Subject(JointBayes, named),
 }
 each_subject = pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import bits, chunks, merged, n_rows, randoms, share
 from subjects import (
+    CATEGORICAL,
+    SUBJECTS,
     assert_same,
     each_subject,
     labels,
@@ -63,10 +65,12 @@ def by_merging(subject, X, y, weight, random):
     return merged(random, parts)
 
 
+LEARNING = SUBJECTS | CATEGORICAL
+each_learner = pytest.mark.parametrize("subject", LEARNING.values(), ids=LEARNING.keys())
 WAYS = [in_another_order, on_threads, in_a_stream, in_a_stream_of_known_classes, by_merging]
 
 
-@each_subject
+@each_learner
 @share(4)
 @given(random=randoms, n=n_rows, way=st.sampled_from(WAYS))
 def test_order_chunks_threads_and_merging_change_no_bit(subject, random, n, way):
@@ -75,7 +79,7 @@ def test_order_chunks_threads_and_merging_change_no_bit(subject, random, n, way)
     assert_same(learned(way(subject, X, y, weight, random), X), learned(whole, X))
 
 
-@each_subject
+@each_learner
 @share(4)
 @given(random=randoms, n=st.integers(2, 12))
 def test_rows_forgotten_were_never_seen(subject, random, n):

@@ -23,6 +23,10 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """The frame behind any library's object, or None if it is no frame."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
+    if hasattr(X, "collect"):
+        raise TypeError(
+            f"Expected a frame that has its rows, got {type(X).__name__}: collect() it."
+        )
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -136,7 +140,8 @@ def _item(value: Any, row: int, name: Any) -> Any:
             f"Expected one value a cell, got {type(value).__name__} in row {row}, column "
             f"{quoted(name)}: a cell must be a string or a number."
         )
-    return value if isinstance(value, str | bool | int) else str(value)
+    # True == 1 in Python, but not here
+    return str(value) if isinstance(value, bool) or not isinstance(value, str | int) else value
 
 
 def distinct(cells: Sequence[Any]) -> Array:
@@ -144,14 +149,16 @@ def distinct(cells: Sequence[Any]) -> Array:
     values = set(cells) - {None}
     if not values:
         return np.array([], dtype="<U1")
-    if {type(v) for v in values} in ({bool}, {int}, {float}, {int, float}):
+    if {type(v) for v in values} in ({int}, {float}, {int, float}):
         return np.array(sorted(values))
-    return np.array(sorted({str(v) for v in values}))
+    texts = sorted({str(v) for v in values})
+    # NumPy's strings lose zeros at their end
+    return np.array(texts, dtype=object if any(t.endswith("\0") for t in texts) else None)
 
 
 def encode(cells: Sequence[Any], values: Array) -> Array:
     """Codes of cells among sorted values: -1 if missing, beyond the last if not among them."""
-    as_text = values.dtype.kind == "U"
+    as_text = values.dtype.kind in "OU"
     code = {v: i for i, v in enumerate(values.tolist())}
     unseen = len(values)
     return np.fromiter(

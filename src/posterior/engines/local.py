@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
+from numbers import Integral
 from operator import add
 from typing import TypeVar
 
@@ -45,9 +46,9 @@ class threads:  # noqa: N801 - reads as a setting
 
     def __init__(self, n: int | None) -> None:
         global _chosen
-        if n is not None and (not isinstance(n, int) or n < 1):
+        if n is not None and (not isinstance(n, Integral) or n < 1):
             raise ValueError(f"Expected a number of threads, at least one, got {n!r}.")
-        self._before, _chosen = _chosen, n
+        self._before, _chosen = _chosen, None if n is None else int(n)
 
     def __enter__(self) -> None:
         return None

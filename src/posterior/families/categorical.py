@@ -12,7 +12,7 @@ from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
-from posterior.statistics.counts import Counts, Values
+from posterior.statistics.counts import Counts, Values, places
 from posterior.statistics.extent import as_codes
 
 
@@ -196,10 +196,7 @@ def recoded(X: CodedRows, values: Values) -> Array:
         return given
     codes = np.empty(given.shape, np.int64)
     for j, (old, new) in enumerate(zip(X.values, values, strict=True)):
-        place = np.searchsorted(new, old)
-        known = place < len(new)
-        known[known] = new[place[known]] == old[known]
-        mapping = np.append(np.where(known, place, len(new)), len(new))
+        mapping = np.append(places(new, old), len(new))
         column = given[:, j]
         codes[:, j] = np.where(column < 0, -1, mapping[np.minimum(column, len(old))])
     return codes

@@ -48,7 +48,7 @@ def to_pairs(table: Integers, exponent: int) -> tuple[Floats, Floats]:
 
 
 def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Floats]:
-    """s / w and q - s² / w, formed in pairs and rounded once."""
+    """The mean s / w and the scatter (w q - s²) / w, whose numerator is exact."""
     mean, scatter = np.empty(total[0].shape[:-1]), np.empty(total[0].shape[:-1])
     _compiled.mean_and_scatter(*weight, *total, *squares, mean, scatter)
     return mean, scatter

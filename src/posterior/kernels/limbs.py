@@ -82,3 +82,23 @@ def to_pairs(limbs: Integers, exponent: int) -> tuple[Floats, Floats]:
         total = np.where(np.isfinite(high), high + low, high)
         low = np.where(np.isfinite(total), low - (total - high), 0.0)
     return total * sign[..., 0], low * sign[..., 0]
+
+
+def whole(limbs: Integers) -> Array:
+    """Numbers in units of their window's last bit, as Python's integers."""
+    number = np.zeros(limbs.shape[:-1], object)
+    for i in range(limbs.shape[-1]):
+        number = number + limbs[..., i].astype(object) * (1 << (BITS * i))
+    return np.asarray(number, object)
+
+
+def of_whole(number: Array) -> Integers:
+    """Limbs of Python's integers."""
+    flat = [int(n) for n in number.reshape(-1)]
+    size = max((n.bit_length() for n in flat), default=0) // BITS + 1
+    limbs = np.zeros((len(flat), size), np.int64)
+    for c, n in enumerate(flat):
+        for i in range(size):
+            limbs[c, i] = n if i == size - 1 else n & MASK
+            n >>= BITS
+    return limbs.reshape(*number.shape, size)

@@ -97,9 +97,15 @@ def moments(
 
 
 def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Floats]:
-    """s / w and q - s² / w, formed in pairs and rounded once."""
-    w, s, q = (pairs.Pair(*to_pairs(*part)) for part in (weight, total, squares))
-    return pairs.mean(w, s), pairs.scatter(w, s, q)
+    """The mean s / w and the scatter (w q - s²) / w, whose numerator is exact."""
+    w, s, q = (fixed.whole(limbs) for limbs, _ in (weight, total, squares))
+    low = min(weight[1] + squares[1], 2 * total[1])
+    difference = w * q * 2 ** (weight[1] + squares[1] - low) - s * s * 2 ** (2 * total[1] - low)
+    numerator = pairs.Pair(*to_pairs(fixed.of_whole(difference), low))
+    rows, sums = pairs.Pair(*to_pairs(*weight)), pairs.Pair(*to_pairs(*total))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scatter = np.where(np.isfinite(numerator.high), (numerator / rows).high, np.inf)
+    return pairs.mean(rows, sums), np.where(rows.high == 0, 0.0, scatter)
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:
@@ -200,7 +206,7 @@ def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> Non
     impossible = total == 0
     evidence[impossible] = -np.inf
     if log_evidence is not None:
-        log_evidence[:] = evidence
+        log_evidence.reshape(-1)[:] = evidence
     if wanted == "posterior":
         L[:] = share / np.where(impossible, 1.0, total)[:, None]
         L[impossible] = 1 / L.shape[1]

@@ -79,7 +79,7 @@ class Counts:
         sizes = [len(v) for v in values]
         offset = np.concatenate([[0], np.cumsum(sizes)])
         index = np.concatenate(
-            [offset[j] + np.searchsorted(values[j], v) for j, v in enumerate(self.values)]
+            [offset[j] + places(values[j], v) for j, v in enumerate(self.values)]
         ).astype(np.int64)
         limbs = np.zeros(
             (self.table.shape[0], int(offset[-1]), self.table.limbs.shape[-1]), np.int64
@@ -144,4 +144,25 @@ def _same(a: Values, b: Values) -> bool:
 
 
 def _union(a: Array, b: Array) -> Array:
-    return a if np.array_equal(a, b) else np.union1d(a, b)
+    if np.array_equal(a, b) or len(b) == 0:
+        return a
+    if len(a) == 0:
+        return b
+    if _is_text(a) != _is_text(b):
+        a, b = (np.array([str(v) for v in x.tolist()]) for x in (a, b))
+    return np.union1d(a, b)
+
+
+def places(values: Array, wanted: Array) -> Integers:
+    """Where some values stand among others; beyond the last if they do not."""
+    if _is_text(values) != _is_text(wanted):
+        place = {str(v): i for i, v in enumerate(values.tolist())}
+        return np.array([place.get(str(v), len(values)) for v in wanted.tolist()], np.int64)
+    place_of = np.searchsorted(values, wanted)
+    known = place_of < len(values)
+    known[known] = values[place_of[known]] == wanted[known]
+    return np.where(known, place_of, len(values))
+
+
+def _is_text(values: Array) -> bool:
+    return values.dtype.kind in "OU"

@@ -29,11 +29,13 @@ class Totals(SumOfFields):
     def of(cls, X: Array | SparseRows, groups: Groups, above: float | None = None) -> Totals:
         """Sums of rows; with `above`, of the indicators x > above."""
         if isinstance(groups, Hard) and isinstance(X, SparseRows):
-            total = kernels.sparse_sums(X, groups.codes, groups.weight, groups.n_groups, above)
-            return cls(group_weight(groups).reshape(-1, 1), Exact(*total))
-        dense = X.scipy().toarray() if isinstance(X, SparseRows) else X
-        if above is not None:
-            dense = indicators(dense, above)
+            sums = kernels.sparse_sums(X, groups.codes, groups.weight, groups.n_groups, above)
+            return cls(group_weight(groups).reshape(-1, 1), Exact(*sums))
+        if isinstance(X, SparseRows):
+            matrix = X.scipy() if above is None else (X.scipy() > above).astype(np.float64)
+            total = Exact.of(np.ascontiguousarray((matrix.T @ groups.R).T))  # type: ignore[union-attr]
+            return cls(group_weight(groups).reshape(-1, 1), total)
+        dense = X if above is None else indicators(X, above)
         if isinstance(groups, Hard):
             w, s, _ = kernels.moments(
                 floats(dense), groups.codes, groups.weight, groups.n_groups, False
@@ -79,7 +81,7 @@ class Moments(SumOfFields):
             return (weight < 0) | (squares < 0) | empty | (scatter < -(2.0**-90) * q.rounded())
 
     def mean_and_scatter(self) -> tuple[Floats, Floats]:
-        """s / w and q - s² / w, in pairs and rounded once: exact at mean 1e8, variance 1."""
+        """s / w and q - s² / w, rounded once: no mean is too large to see a variance beside it."""
         parts = (self.weight, self.total, self.squares)
         return kernels.mean_and_scatter(*((p.limbs, p.exponent) for p in parts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -20,9 +21,6 @@ from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.validation import HeldOut
 from posterior.statistics.counts import Counts
-
-SEPARATOR = "\x1f"  # between the cells of a row that is written as one value
-EMPTY = "\x00"  # a missing cell, which is a value of its own here
 
 
 class JointBayes(TableClassifier):
@@ -85,15 +83,14 @@ class JointBayes(TableClassifier):
             for column in columns:
                 frames.kind(column)  # refuses cells that are no values
             cells = [frames.items(c.to_list(), n) for c, n in zip(columns, names, strict=True)]
-        texts = [[EMPTY if v is None else str(v) for v in column] for column in cells]
-        rows = [SEPARATOR.join(row) for row in zip(*texts, strict=True)]
+        rows = [json.dumps(row) for row in zip(*cells, strict=True)]
         values = frames.distinct(rows)
         return CodedRows(frames.encode(rows, values)[:, None], (values,))
 
     def _sizes(self, counts: Counts) -> list[int]:
         """How many values each column has among the rows that were seen."""
         seen = counts.seen()
-        rows = [row.split(SEPARATOR) for row in seen.values[0].tolist()]
+        rows = [json.loads(row) for row in seen.values[0].tolist()]
         return [len(set(column)) for column in zip(*rows, strict=True)]
 
     def _family(self) -> Categorical:
@@ -135,8 +132,8 @@ class JointBayes(TableClassifier):
         return (", ".join(str(v) for v in super()._values(X)),)
 
     def _as_input(self, features: Any) -> Array:
-        rows = [features.values[0][c].split(SEPARATOR) for c in features.codes[:, 0]]
-        return np.array([[None if v == EMPTY else v for v in row] for row in rows], dtype=object)
+        rows = [json.loads(features.values[0][c]) for c in features.codes[:, 0]]
+        return np.array(rows, dtype=object)
 
     def _n_cells(self) -> int:
         return int(self.n_cells_)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import narwhals as nw
 import numpy as np
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames, validate
 from posterior.data.errors import DegenerateWarning
@@ -211,6 +212,7 @@ class NaiveBayes(TableClassifier):
     @property
     def columns_(self) -> Table:
         """What each column was taken for."""
+        check_is_fitted(self)
         seen: dict[int, str] = {}
         features = self.statistics_.features
         parts = features.parts if isinstance(features, Parts) else (features,)
