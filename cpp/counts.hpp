@@ -6,11 +6,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "exact.hpp"
 #include "matrix.hpp"
 
 namespace posterior {
+
+// The rows that belong to a group, those of the first group first.
+inline std::vector<std::uint32_t> rows_by_group(Groups groups, std::size_t rows) {
+    std::vector<std::uint32_t> start(groups.count + 1), order;
+    for (std::size_t i = 0; i < rows; ++i)
+        if (groups.codes[i] >= 0) ++start[static_cast<std::size_t>(groups.codes[i]) + 1];
+    for (std::size_t g = 0; g < groups.count; ++g) start[g + 1] += start[g];
+    order.resize(start[groups.count]);
+    for (std::size_t i = 0; i < rows; ++i)
+        if (groups.codes[i] >= 0)
+            order[start[static_cast<std::size_t>(groups.codes[i])]++] =
+                static_cast<std::uint32_t>(i);
+    return order;
+}
 
 // The smallest and largest code of each column.
 template <typename T>
@@ -44,52 +59,63 @@ bool add_category_counts(Matrix<T> X, Groups groups, const std::int64_t* offset,
     return true;
 }
 
+enum class SparseOutcome : int { done = 0, window_too_small = 1, not_ascending = 2 };
+
+constexpr int kSumsAhead = 16;  // sums that will be added to soon are fetched into cache
+
 // s_k ← s_k + w x over the stored entries of sparse rows. With a threshold, x counts as one above
-// it and as nothing below.
+// it and as nothing below; a cell must then be stored once, so columns must ascend. Rows are taken
+// group by group, so that one group's sums stay in cache.
 template <typename T, typename Index>
-bool add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t columns, double threshold,
+SparseOutcome add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t columns, double threshold,
                      Sums total) {
     const bool binary = !std::isnan(threshold);
     const bool whole = total.size == 1 && total.exponent == 0 && groups.weight == nullptr;
-    for (std::size_t i = 0; i < X.rows; ++i) {
-        if (groups.codes[i] < 0) continue;
+    for (const std::uint32_t i : rows_by_group(groups, X.rows)) {
         const std::size_t base = static_cast<std::size_t>(groups.codes[i]) * columns;
         const double w = groups.weight == nullptr ? 1.0 : groups.weight[i];
-        for (Index p = X.start[i]; p < X.start[i + 1]; ++p) {
+        const Index stop = X.start[i + 1];
+        for (Index p = X.start[i]; p < stop; ++p) {
+            if (p + kSumsAhead < stop) {
+                const auto next = base + static_cast<std::size_t>(X.column[p + kSumsAhead]);
+                __builtin_prefetch(total.limbs + next * total.size, 1);
+            }
             double x = static_cast<double>(X.data[p]);
             if (binary) x = x > threshold ? 1.0 : 0.0;
             const std::size_t cell = base + static_cast<std::size_t>(X.column[p]);
+            if (binary && p > X.start[i] && X.column[p] <= X.column[p - 1])
+                return SparseOutcome::not_ascending;
             if (whole)
                 total.limbs[cell] += static_cast<std::int64_t>(x);
             else if (!add_term(total, cell, w, x))
-                return false;
+                return SparseOutcome::window_too_small;
         }
     }
-    return true;
+    return SparseOutcome::done;
 }
 
 // What kernels need to know of numbers before they add them.
 struct Survey {
-    double smallest = std::numeric_limits<double>::infinity();
-    double largest = -std::numeric_limits<double>::infinity();
-    std::int64_t lowest_bit = 5000;
-    bool whole = true, finite = true;
+    double smallest, largest;
+    std::int64_t lowest_bit;
+    bool whole, finite;
 };
 
 template <typename T>
 Survey survey(const T* x, std::size_t n) {
-    Survey s;
+    constexpr double round = 0x1.8p52;
+    double smallest = std::numeric_limits<double>::infinity(), largest = -smallest, zeros = 0;
+    std::int64_t fractions = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const double v = static_cast<double>(x[i]);
-        s.smallest = v < s.smallest ? v : s.smallest;
-        s.largest = v > s.largest ? v : s.largest;
-        s.whole = s.whole && v == std::trunc(v);
-        s.finite = s.finite && std::isfinite(v);
+        smallest = v < smallest ? v : smallest;
+        largest = v > largest ? v : largest;
+        fractions += ((v + round) - round != v) & (v < 0x1p51) & (v > -0x1p51);
+        zeros += v * 0;  // not a number, if v is none or infinite
     }
-    if (s.whole || !s.finite) {
-        s.lowest_bit = 0;
-        return s;
-    }
+    Survey s{smallest, largest, 0, fractions == 0, zeros == 0};
+    if (s.whole || !s.finite) return s;
+    s.lowest_bit = 5000;
     for (std::size_t i = 0; i < n; ++i) {
         const double v = static_cast<double>(x[i]);
         if (v == 0) continue;

@@ -210,7 +210,7 @@ inline void mean_and_scatter(const Sums& w, const Sums& s, const Sums& q, std::s
         carry(acc, 1);
         const Pair d = numerator(0);
         // beyond the doubles: infinity says that numbers were too large to be squared
-        scatter[c] = n.high == 0 ? 0.0 : std::isfinite(d.high) ? (d / n).high : d.high;
+        scatter[c] = n.high == 0 || d.high <= 0 ? 0.0 : std::isfinite(d.high) ? (d / n).high : d.high;
     }
 }
 

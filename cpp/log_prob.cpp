@@ -78,24 +78,114 @@ POSTERIOR_CLONES void products(const float* x, std::ptrdiff_t step, std::size_t 
     sums<false>(x, step, rows, t, out);
 }
 
-POSTERIOR_CLONES void sparse_row_scores(const double* x, const std::int64_t* column,
-                                        std::size_t entries, const double* W, std::size_t width,
-                                        double* sum) {
-    constexpr std::size_t kAhead = 8;  // rows of W far apart in memory are asked for in advance
-    for (std::size_t p = 0; p < entries; ++p) {
-        if (p + kAhead < entries) {
-            const double* next = W + static_cast<std::size_t>(column[p + kAhead]) * width;
-            for (std::size_t k = 0; k < width; k += kLanes) __builtin_prefetch(next + k);
-        }
-        const double* w = W + static_cast<std::size_t>(column[p]) * width;
-        for (std::size_t k = 0; k < width; k += kLanes) {
-            Lanes s, t;
-            load(s, sum + k);
-            load(t, w + k);
-            s += t * x[p];
-            store(sum + k, s);
+// Adds x times a row of W to the sums of up to eight groups a vector, which stay in registers.
+template <std::size_t Vectors>
+struct Accumulators {
+    Lanes sum[Vectors];
+
+    POSTERIOR_INLINE void add(double x, const double* w) {
+        for (std::size_t v = 0; v < Vectors; ++v) {
+            Lanes t;
+            load(t, w + v * kLanes);
+            sum[v] += t * x;
         }
     }
+    POSTERIOR_INLINE void store(double* to) const {
+        for (std::size_t v = 0; v < Vectors; ++v) posterior::store(to + v * kLanes, sum[v]);
+    }
+};
+
+POSTERIOR_INLINE void write(const double* sum, const double* bias, std::size_t groups,
+                            double* out) {
+    for (std::size_t k = 0; k < groups; ++k) out[k] = bias[k] + sum[k];
 }
+
+// The weights of an entry may lie anywhere in a table beyond the caches, so they are asked for
+// well in advance: the second cache waits for many lines at once, the first for few.
+constexpr std::ptrdiff_t kFarAhead = 48, kAhead = 6;
+
+template <std::size_t Vectors, int Locality>
+POSTERIOR_INLINE void fetch(const double* w) {
+    for (std::size_t v = 0; v < Vectors; ++v) __builtin_prefetch(w + v * kLanes, 0, Locality);
+}
+
+// Groups first .. first + groups of all rows.
+template <std::size_t Vectors, typename T, typename Index>
+POSTERIOR_INLINE bool sparse_rows(const SparseScores<T, Index>& job, std::size_t first,
+                                  std::size_t groups) {
+    const bool binary = job.threshold == job.threshold;
+    const Index* column = job.X.column;
+    const Index end = job.X.start[job.X.rows];
+    const auto weights = [&](Index p) {
+        return job.W + static_cast<std::size_t>(column[p]) * job.width + first;
+    };
+    for (std::size_t i = 0; i < job.X.rows; ++i) {
+        Accumulators<Vectors> sums = {};
+        for (Index p = job.X.start[i]; p < job.X.start[i + 1]; ++p) {
+            if (p + kFarAhead < end) fetch<Vectors, 2>(weights(static_cast<Index>(p + kFarAhead)));
+            if (p + kAhead < end) fetch<Vectors, 3>(weights(static_cast<Index>(p + kAhead)));
+            double x = static_cast<double>(job.X.data[p]);
+            if (binary) {
+                if (p > job.X.start[i] && column[p] <= column[p - 1]) return false;
+                x = x > job.threshold ? 1.0 : 0.0;
+            }
+            sums.add(x, weights(p));
+        }
+        double sum[Vectors * kLanes];
+        sums.store(sum);
+        write(sum, job.bias + first, groups, job.out + i * job.groups + first);
+    }
+    return true;
+}
+
+template <std::size_t Vectors, typename T>
+POSTERIOR_INLINE bool table_rows(const TableScores<T>& job, std::size_t first,
+                                 std::size_t groups) {
+    for (std::size_t i = 0; i < job.X.rows; ++i) {
+        Accumulators<Vectors> sums = {};
+        const T* x = job.X.row(i);
+        for (std::size_t j = 0; j < job.X.columns; ++j, x += job.X.column_step) {
+            const auto code = static_cast<std::int64_t>(*x);
+            if (code < 0) continue;
+            const std::int64_t unseen = job.offset[j + 1] - 1, cell = job.offset[j] + code;
+            const auto row = static_cast<std::size_t>(cell < unseen ? cell : unseen);
+            sums.add(1.0, job.table + row * job.width + first);
+        }
+        double sum[Vectors * kLanes];
+        sums.store(sum);
+        write(sum, job.bias + first, groups, job.out + i * job.groups + first);
+    }
+    return true;
+}
+
+// Four vectors of groups at a time, then what is left.
+#define POSTERIOR_BY_GROUPS(rows, job)                                                   \
+    bool done = true;                                                                     \
+    for (std::size_t first = 0; done && first < (job).groups; first += 4 * kLanes) {      \
+        const std::size_t left = (job).groups - first;                                    \
+        done = left <= kLanes       ? rows<1>(job, first, left)                           \
+               : left <= 2 * kLanes ? rows<2>(job, first, left)                           \
+               : left <= 3 * kLanes ? rows<3>(job, first, left)                           \
+                                    : rows<4>(job, first, std::min(left, 4 * kLanes));    \
+    }                                                                                     \
+    return done;
+
+#define POSTERIOR_SPARSE(T, Index)                                                      \
+    POSTERIOR_CLONES bool sparse_log_joint(const SparseScores<T, Index>& job) {          \
+        POSTERIOR_BY_GROUPS(sparse_rows, job)                                            \
+    }
+POSTERIOR_SPARSE(double, std::int32_t)
+POSTERIOR_SPARSE(double, std::int64_t)
+POSTERIOR_SPARSE(float, std::int32_t)
+POSTERIOR_SPARSE(float, std::int64_t)
+
+#define POSTERIOR_TABLE(T)                                               \
+    POSTERIOR_CLONES bool table_log_joint(const TableScores<T>& job) {    \
+        POSTERIOR_BY_GROUPS(table_rows, job)                              \
+    }
+POSTERIOR_TABLE(std::int64_t)
+POSTERIOR_TABLE(std::int32_t)
+POSTERIOR_TABLE(std::int16_t)
+POSTERIOR_TABLE(std::uint8_t)
 
 }  // namespace posterior

@@ -42,9 +42,38 @@ void distances(const float* x, std::ptrdiff_t step, std::size_t rows, const Tile
 void products(const double* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out);
 void products(const float* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out);
 
-// out_k = Σₚ xₚ W[columnₚ, k] + bias_k for one sparse row; W is padded to whole lanes.
-void sparse_row_scores(const double* x, const std::int64_t* column, std::size_t entries,
-                       const double* W, std::size_t width, double* sum);
+// bias_k + Σₚ xₚ W[columnₚ, k] of sparse rows; W (d, width) holds the weights of a column side by
+// side, padded to whole lanes. With a threshold, x counts as one above it and as nothing below; a
+// cell must then be stored once, and false says that columns do not ascend.
+template <typename T, typename Index>
+struct SparseScores {
+    Sparse<T, Index> X;
+    std::size_t groups, width;
+    const double *W, *bias;
+    double threshold;
+    double* out;
+};
+
+bool sparse_log_joint(const SparseScores<double, std::int32_t>& job);
+bool sparse_log_joint(const SparseScores<double, std::int64_t>& job);
+bool sparse_log_joint(const SparseScores<float, std::int32_t>& job);
+bool sparse_log_joint(const SparseScores<float, std::int64_t>& job);
+
+// bias_k + Σⱼ table[cell(xⱼ), k] of rows of codes. Column j owns cells offset[j] .. offset[j + 1];
+// its last one stands for values never seen. A negative code is a missing cell and adds nothing.
+template <typename T>
+struct TableScores {
+    Matrix<T> X;
+    std::size_t groups, width;
+    const double *table, *bias;
+    const std::int64_t* offset;
+    double* out;
+};
+
+bool table_log_joint(const TableScores<std::int64_t>& job);
+bool table_log_joint(const TableScores<std::int32_t>& job);
+bool table_log_joint(const TableScores<std::int16_t>& job);
+bool table_log_joint(const TableScores<std::uint8_t>& job);
 
 constexpr std::size_t kCopiedRows = 64;
 
@@ -125,50 +154,6 @@ void linear_log_joint(Matrix<T> X, std::size_t groups, const double* weight, con
             }
             sum = (bias[k] - missed) + sum;
         }
-}
-
-// The same for sparse rows; W (d, width) holds the weights of a column side by side. With a
-// threshold, x counts as one above it and as nothing below.
-template <typename T, typename Index>
-void sparse_log_joint(Sparse<T, Index> X, std::size_t groups, const double* W, std::size_t width,
-                      const double* bias, double threshold, double* out) {
-    const bool binary = !std::isnan(threshold);
-    std::vector<double> value, sum(width);
-    std::vector<std::int64_t> column;
-    for (std::size_t i = 0; i < X.rows; ++i) {
-        value.clear();
-        column.clear();
-        for (Index p = X.start[i]; p < X.start[i + 1]; ++p) {
-            const double x = static_cast<double>(X.data[p]);
-            if (binary && !(x > threshold)) continue;
-            value.push_back(binary ? 1.0 : x);
-            column.push_back(static_cast<std::int64_t>(X.column[p]));
-        }
-        std::fill(sum.begin(), sum.end(), 0.0);
-        sparse_row_scores(value.data(), column.data(), value.size(), W, width, sum.data());
-        for (std::size_t k = 0; k < groups; ++k) out[i * groups + k] = bias[k] + sum[k];
-    }
-}
-
-// out_ik = bias_k + Σⱼ table[cell(x_ij), k]. Column j owns cells offset[j] .. offset[j + 1]; its
-// last one stands for values never seen. A negative code is a missing cell and adds nothing.
-template <typename T>
-void table_log_joint(Matrix<T> X, std::size_t groups, const double* table, std::size_t width,
-                     const std::int64_t* offset, const double* bias, double* out) {
-    std::vector<double> one(X.columns, 1.0), sum(width);
-    std::vector<std::int64_t> cell(X.columns);
-    for (std::size_t i = 0; i < X.rows; ++i) {
-        std::size_t entries = 0;
-        for (std::size_t j = 0; j < X.columns; ++j) {
-            const auto code = static_cast<std::int64_t>(X.at(i, j));
-            if (code < 0) continue;
-            const std::int64_t unseen = offset[j + 1] - offset[j] - 1;
-            cell[entries++] = offset[j] + (code < unseen ? code : unseen);
-        }
-        std::fill(sum.begin(), sum.end(), 0.0);
-        sparse_row_scores(one.data(), cell.data(), entries, table, width, sum.data());
-        for (std::size_t k = 0; k < groups; ++k) out[i * groups + k] = bias[k] + sum[k];
-    }
 }
 
 }  // namespace posterior

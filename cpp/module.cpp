@@ -103,7 +103,7 @@ void bind_tables_of_numbers(nb::module_& m) {
           "bias"_a.noconvert(), "out"_a.noconvert());
     m.def("survey",
           [](Vector<T> x) {
-              p::Survey s;
+              p::Survey s{};
               {
                   nb::gil_scoped_release free;
                   s = p::survey(x.data(), x.shape(0));
@@ -137,8 +137,8 @@ void bind_tables_of_codes(nb::module_& m) {
           [](Table<T> X, std::size_t count, Contiguous<double> table,
              Vector<std::int64_t> offset, Vector<double> bias, Output<double> out) {
               nb::gil_scoped_release free;
-              p::table_log_joint(matrix(X), count, table.data(), table.shape(1), offset.data(),
-                                 bias.data(), out.data());
+              p::table_log_joint(p::TableScores<T>{matrix(X), count, table.shape(1), table.data(),
+                                                   bias.data(), offset.data(), out.data()});
           },
           "X"_a.noconvert(), "count"_a, "table"_a.noconvert(), "offset"_a.noconvert(),
           "bias"_a.noconvert(), "out"_a.noconvert());
@@ -152,11 +152,11 @@ void bind_sparse(nb::module_& m) {
              Output<std::int64_t> totals, std::int64_t exponent) {
               nb::gil_scoped_release free;
               const p::Sums s = sums(totals, exponent);
-              const bool fits =
+              const p::SparseOutcome outcome =
                   p::add_sparse_sums(sparse(data, column, start), groups(codes, weight, count),
                                      columns, threshold, s);
               p::carry(s, cells(totals));
-              return fits;
+              return static_cast<int>(outcome);
           },
           "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(),
           "codes"_a.noconvert(), "weight"_a.none(), "count"_a, "columns"_a, "threshold"_a,
@@ -166,8 +166,9 @@ void bind_sparse(nb::module_& m) {
              Contiguous<double> weight, Vector<double> bias, double threshold,
              Output<double> out) {
               nb::gil_scoped_release free;
-              p::sparse_log_joint(sparse(data, column, start), count, weight.data(),
-                                  weight.shape(1), bias.data(), threshold, out.data());
+              return p::sparse_log_joint(p::SparseScores<T, Index>{
+                  sparse(data, column, start), count, weight.shape(1), weight.data(),
+                  bias.data(), threshold, out.data()});
           },
           "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(), "count"_a,
           "weight"_a.noconvert(), "bias"_a.noconvert(), "threshold"_a, "out"_a.noconvert());

@@ -36,15 +36,21 @@ def exact_mean(column) -> float:
     return float(sum(Fraction(float(v)) for v in column) / len(column))
 
 
-@pytest.mark.parametrize("mean", [0.0, 1e8, -1e8])
+@pytest.mark.parametrize("mean", [0.0, 1e8, -1e8, 1e12, 2.0**52])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_variances_of_one_are_exact_beside_means_of_1e8(mean, dtype):
+def test_variances_are_exact_wherever_the_mean_is(mean, dtype):
     X = (mean + np.random.default_rng(0).normal(size=(500, 3))).astype(dtype)
     model = GaussianNB(var_smoothing=0).fit(X, np.zeros(500))
     expected = [exact_variance(column) for column in X.T]
-    # pairs of doubles have 106 bits, so that 1e16 is known to 1e-16; then a rounding or two
+    # w q - s² is formed without loss, then rounded and divided
     assert_allclose(model.var_[0], expected, rtol=1e-15)
     assert_allclose(model.theta_[0], [exact_mean(c) for c in X.T], rtol=3e-16)
+
+
+def test_tiny_variances_are_seen_beside_large_means():
+    X = 1e8 + np.array([[0.0], [2.0**-26], [0.0], [2.0**-26]])
+    model = GaussianNB(var_smoothing=0).fit(X, [0, 0, 0, 0])
+    assert model.var_[0, 0] == 2.0**-54
 
 
 def test_cancelling_values_leave_what_is_left():

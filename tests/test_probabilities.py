@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import special, stats
+from scipy import sparse, special, stats
 from sklearn import naive_bayes as peer
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold, cross_val_predict
 
@@ -372,6 +373,66 @@ def test_unsure_answers_are_left_out():
     assert np.ma.getmaskarray(model.predict(X, reject=1.1)).all()
 
 
+# ---- missing cells, and the counts that scikit-learn has no class for ----
+
+
+def with_gaps(seed=5):
+    X = counts()
+    X[np.random.default_rng(seed).random(X.shape) < 0.2] = np.nan
+    return X
+
+
+def test_poisson_counts_have_scipys_probabilities():
+    X, y = counts(), classes()
+    model = PoissonNB(alpha=0).fit(X, y)
+    rate = np.array([X[y == k].mean(axis=0) for k in range(3)])
+    assert_allclose(model.rate_, rate, rtol=EXACT)
+    prior = np.bincount(y) / len(y)
+    expected = np.log(prior) + stats.poisson(rate).logpmf(X[:, None, :]).sum(axis=2)
+    assert_allclose(model.predict_joint_log_proba(X), expected, rtol=EXACT)
+    thin = model.fit(sparse.csr_matrix(X), y)
+    assert_allclose(thin.predict_joint_log_proba(sparse.csr_matrix(X)), expected, rtol=EXACT)
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianNB(var_smoothing=0), BernoulliNB(), CategoricalNB(), PoissonNB()], ids=repr
+)
+def test_a_missing_cell_leaves_its_column_out(model):
+    """log p(x, k) is the prior and one term for each observed cell, of a model of that column."""
+    X, y = with_gaps(), classes()
+    expected = np.tile(np.log(np.bincount(y) / len(y)), (len(y), 1))
+    for j in range(X.shape[1]):
+        seen = ~np.isnan(X[:, j])
+        alone = clone(model).fit(X[seen][:, [j]], y[seen])
+        expected[seen] += alone.evidence(X[seen][:, [j]]).terms[:, :, 0]
+    assert_allclose(model.fit(X, y).predict_joint_log_proba(X), expected, rtol=EXACT)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianNB(),
+        BernoulliNB(),
+        CategoricalNB(),
+        PoissonNB(),
+        NaiveBayes(),
+        NaiveBayes(predictive=True),
+        NaiveBayes("categorical"),
+        JointBayes(),
+    ],
+    ids=repr,
+)
+def test_missing_cells_are_left_out_of_held_out_scores(model):
+    X, y = with_gaps()[:40], classes()[:40]
+    left_out = model.leave_one_out(X, y).log_proba
+    held_out = model.cross_validate(X, y, folds=np.arange(40)).log_proba
+    for i in range(0, 40, 3):
+        others = np.arange(40) != i
+        expected = model.fit(X[others], y[others]).predict_log_proba(X[[i]])[0]
+        assert_allclose(held_out[i], expected, rtol=1e-12, atol=1e-13)
+        assert_allclose(left_out[i], expected, rtol=1e-9)
+
+
 # ---- held-out scores ----
 
 
@@ -604,3 +665,40 @@ def test_decay_by_one_changes_nothing():
     model = GaussianNB().fit(counts(), classes())
     before = model.predict_log_proba(counts())
     assert_array_equal(model.decay(1).predict_log_proba(counts()), before)
+
+
+# ---- samples ----
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianNB(),
+        MultinomialNB(),
+        BernoulliNB(),
+        CategoricalNB(),
+        PoissonNB(),
+        NaiveBayes(),
+        NaiveBayes("categorical"),
+        JointBayes(),
+    ],
+    ids=repr,
+)
+def test_models_learned_from_samples_are_the_model(model):
+    X = counts()
+    model.fit(X, np.array(["a", "b", "c"])[classes()])
+    rows, y = model.sample(30_000, random_state=0)
+    again = clone(model).fit(rows, y)
+    assert_array_equal(again.classes_, model.classes_)
+    # 10,000 rows a class: a share is known to 0.005, a mean of deviation 1.2 to 0.012
+    assert_allclose(again.predict_proba(X), model.predict_proba(X), atol=0.06)
+    assert_allclose(again.class_count_ / 30_000, model.class_count_ / 120, atol=0.012)
+
+
+def test_samples_repeat_with_the_seed_and_differ_without():
+    model = GaussianNB().fit(counts(), classes())
+    same = [model.sample(5, random_state=1)[0] for _ in range(2)]
+    assert_array_equal(*same)
+    assert (model.sample(5, random_state=2)[0] != same[0]).any()
+    rows, y = model.sample(random_state=0)
+    assert rows.shape == (1, 3) and y.shape == (1,)

@@ -101,6 +101,23 @@ def sparse_rows(X: np.ndarray, values: type = np.float64, index: type = np.int32
     return SparseRows(data, rows.indices.astype(index), rows.indptr.astype(index), X.shape[1])
 
 
+def coded(random: Random, n: int, d: int) -> np.ndarray:
+    """Codes of each width in each order; negative ones are missing cells."""
+    dtype = random.choice([np.int64, np.int32, np.int16, np.uint8])
+    X = random.integers(0 if dtype is np.uint8 else -1, 7, (n, d)).astype(dtype)
+    layouts = [X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]]
+    return layouts[random.integers(3)]
+
+
+def some_sparse_rows(random: Random, n: int, d: int, cells) -> SparseRows:
+    """Rows of each type of value and index, from the middle of a table."""
+    kind = [cells, counts, lambda random, shape: 2.0**33 * counts(random, shape)]
+    X = table(random, n + 2, d, kind[random.integers(3)], holes=False)
+    X[random.random(X.shape) < 0.5] = 0
+    values, index = random.choice([np.float32, np.float64]), random.choice([np.int32, np.int64])
+    return sparse_rows(X, values, index)[1 : n + 1]
+
+
 def chunks(random: Random, n: int, most: int = 5) -> list[np.ndarray]:
     """All rows once, in any order, in up to five parts that are not empty."""
     n_cuts = random.integers(0, min(n, most))

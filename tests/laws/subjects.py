@@ -15,11 +15,13 @@ from strategies import Random, bits, counts, plain, table
 
 from posterior import (
     BernoulliNB,
+    Categorical,
     CategoricalNB,
     ComplementNB,
     DegenerateError,
     GaussianNB,
     JointBayes,
+    MEstimate,
     MultinomialNB,
     NaiveBayes,
     PoissonNB,
@@ -105,6 +107,32 @@ SUBJECTS = {
     "NaiveBayes, predictive": Subject(partial(NaiveBayes, predictive=True), numbers),
     "JointBayes": Subject(JointBayes, categories),
 }
+
+
+def category_frame(random: Random, n: int) -> pd.DataFrame:
+    return frame(random, n)[["city"]]
+
+
+SETTINGS = {
+    "GaussianNB, much smoothing": Subject(partial(GaussianNB, var_smoothing=0.1), numbers),
+    "BernoulliNB, tiny alpha": Subject(partial(BernoulliNB, alpha=1e-10), yes_no),
+    "BernoulliNB, no smoothing": Subject(partial(BernoulliNB, alpha=0), yes_no),
+    "CategoricalNB, no smoothing": Subject(partial(CategoricalNB, alpha=0), categories),
+    "CategoricalNB, seven values": Subject(partial(CategoricalNB, min_categories=7), categories),
+    "MultinomialNB, no smoothing": Subject(partial(MultinomialNB, alpha=0), words),
+    "MultinomialNB, equal priors": Subject(partial(MultinomialNB, fit_prior=False), words),
+    "ComplementNB, normed": Subject(partial(ComplementNB, norm=True), words),
+    "PoissonNB, no pseudo-rows": Subject(partial(PoissonNB, alpha=0), events),
+    "NaiveBayes, m-estimate": Subject(
+        partial(NaiveBayes, Categorical(MEstimate(2.0, None))), category_frame
+    ),
+    "NaiveBayes, uniform m-estimate": Subject(
+        partial(NaiveBayes, Categorical(MEstimate(2.0))), category_frame
+    ),
+    "NaiveBayes, multinomial": Subject(partial(NaiveBayes, "multinomial", predictive=True), words),
+    "NaiveBayes, Poisson": Subject(partial(NaiveBayes, "poisson", predictive=True), events),
+    "JointBayes, little smoothing": Subject(partial(JointBayes, alpha=0.1), categories),
+}
 CATEGORICAL = {
     "NaiveBayes, numbered categories": Subject(partial(NaiveBayes, "categorical"), numbered),
     "NaiveBayes, categories of all types": Subject(
@@ -113,6 +141,7 @@ CATEGORICAL = {
     "JointBayes, words": Subject(JointBayes, named),
 }
 each_subject = pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
+each_setting = pytest.mark.parametrize("subject", SETTINGS.values(), ids=SETTINGS.keys())
 
 
 def labels(random: Random, n: int) -> np.ndarray:

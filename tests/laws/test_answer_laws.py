@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from strategies import bits, counts, n_rows, plain, randoms, share, table
-from subjects import each_subject, labels, pick, positive_weights
+from subjects import SETTINGS, SUBJECTS, each_subject, labels, pick, positive_weights
 
 from posterior import (
     BernoulliNB,
@@ -24,6 +24,8 @@ from posterior import (
 )
 from posterior.engines import Local
 
+MODELS = SUBJECTS | SETTINGS
+each_model = pytest.mark.parametrize("subject", MODELS.values(), ids=MODELS.keys())
 pytestmark = pytest.mark.filterwarnings("ignore::posterior.DegenerateWarning")
 
 
@@ -54,8 +56,8 @@ def assert_close(ours, expected, scale):
     np.testing.assert_array_less(np.abs(error) / scale, 1e-12)
 
 
-@each_subject
-@share(10)
+@each_model
+@share(20)
 @given(random=randoms, n=n_rows)
 def test_evidence_adds_up_to_the_joint(subject, random, n):
     model, X, new = some_model(subject, random, n)
@@ -68,8 +70,8 @@ def test_evidence_adds_up_to_the_joint(subject, random, n):
         assert_close(evidence.log_joint(), log_joint, scale)
 
 
-@each_subject
-@share(10)
+@each_model
+@share(20)
 @given(random=randoms, n=n_rows)
 def test_posteriors_sum_to_one_and_follow_from_the_joint(subject, random, n):
     model, X, new = some_model(subject, random, n)
@@ -82,14 +84,14 @@ def test_posteriors_sum_to_one_and_follow_from_the_joint(subject, random, n):
         assert_close(model.log_evidence(rows), evidence, scale[:, 0])
         possible = np.isfinite(evidence)  # of a row that no class allows nothing is known
         np.testing.assert_array_equal(proba[~possible], 1 / len(model.classes_))
-        log_proba = model.predict_log_proba(rows)
-        assert_close(log_proba[possible], (log_joint - evidence[:, None])[possible], scale[possible])
+        log_proba, share = model.predict_log_proba(rows), log_joint[possible]
+        assert_close(log_proba[possible], share - evidence[possible, None], scale[possible])
         np.testing.assert_allclose(np.exp(log_proba), proba, rtol=1e-12 * scale.max())
         assert (model.predict(rows) == model.classes_[log_joint.argmax(axis=1)]).all()
 
 
 @each_subject
-@share(10)
+@share(20)
 @given(random=randoms, n=n_rows)
 def test_the_learned_priors_change_nothing(subject, random, n):
     model, X, new = some_model(subject, random, n)
@@ -106,7 +108,7 @@ def test_the_learned_priors_change_nothing(subject, random, n):
 
 
 @each_subject
-@share(10)
+@share(20)
 @given(random=randoms, n=n_rows)
 def test_a_class_of_no_prior_is_never_the_answer(subject, random, n):
     model, X, _ = some_model(subject, random, n)
@@ -118,7 +120,7 @@ def test_a_class_of_no_prior_is_never_the_answer(subject, random, n):
 
 
 @each_subject
-@share(10)
+@share(20)
 @given(random=randoms, n=n_rows, order=st.sampled_from("CF"))
 def test_a_row_does_not_feel_its_neighbors(subject, random, n, order):
     model, X, new = some_model(subject, random, n)
@@ -170,7 +172,7 @@ def assert_rows_stand_alone(model, rows, random):
 
 
 @each_subject
-@share(10)
+@share(20)
 @given(random=randoms, n=n_rows)
 def test_relabeling_classes_permutes_the_answer(subject, random, n):
     """To 1e-12 of each row's log joint: sums over all classes are taken in another order."""

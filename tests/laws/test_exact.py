@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from strategies import bits, fractions_of, merged, randoms
+from strategies import bits, fractions_of, merged, randoms, share
 
 from posterior.statistics import Exact, Pair
 
@@ -51,6 +51,7 @@ def shifted(x: Exact, seed: int) -> Exact:
     return Exact(np.ascontiguousarray(limbs), x.exponent - 32 * low) - Exact.zeros(*x.shape)
 
 
+@share(2)
 @given(x=vectors)
 def test_doubles_become_what_they_are(x):
     assert value(Exact.of(x)) == fractions_of(x)
@@ -73,6 +74,7 @@ def test_what_was_added_can_be_taken_back(a, b):
     assert bits((x + y - y).pair()) == bits(x.pair())
 
 
+@share(2)
 @given(x=sums)
 def test_zero_is_neutral_and_a_number_less_itself_is_zero(x):
     zero = Exact.zeros(*x.shape)
@@ -82,12 +84,14 @@ def test_zero_is_neutral_and_a_number_less_itself_is_zero(x):
     assert value(-x) == [-v for v in value(x)]
 
 
+@share(2)
 @given(x=sums, factor=st.integers(-(2**20) + 1, 2**20 - 1))
 def test_a_whole_multiple_is_a_repeated_sum(x, factor):
     assert x * 2 == x + x
     assert value(x * factor) == [factor * v for v in value(x)]
 
 
+@share(2)
 @given(x=sums)
 def test_trimming_and_storing_keep_the_value(x):
     assert x.trimmed() == x
@@ -95,6 +99,7 @@ def test_trimming_and_storing_keep_the_value(x):
     assert bits(Exact.from_arrays(stored, "x")) == bits(x.trimmed())
 
 
+@share(2)
 @given(x=sums, seed=st.integers(0, 8))
 def test_a_value_has_one_smallest_form(x, seed):
     wide = shifted(x, seed)
@@ -102,12 +107,14 @@ def test_a_value_has_one_smallest_form(x, seed):
     assert bits(wide.trimmed()) == bits(x.trimmed())
 
 
+@share(2)
 @given(x=large_integers)
 def test_whole_numbers_and_doubles_of_equal_value_have_one_form(x):
     assert Exact.of(x) == Exact.of(x.astype(float))
     assert bits(Exact.of(x).trimmed()) == bits(Exact.of(x.astype(float)).trimmed())
 
 
+@share(2)
 @given(x=vectors, seed=st.integers(0, 8))
 def test_a_pair_depends_on_the_value_alone(x, seed):
     total = Exact.of(x).sum().reshape(1)
@@ -118,6 +125,7 @@ def test_a_pair_depends_on_the_value_alone(x, seed):
     assert bits(Exact.of(np.append(x, FAR_APART))[: len(x)].pair()) == bits(Exact.of(x).pair())
 
 
+@share(2)
 @given(x=vectors)
 @example(x=np.array([1.0, 2.0**-53, 2.0**-200]))  # a tie, but for the last bit
 @example(x=np.array([-1.0, -(2.0**-53)]))
@@ -132,6 +140,7 @@ def test_a_sum_is_rounded_once_to_the_nearest_double(x):
         assert error <= abs(Fraction(nearest) - exact) * (1 + Fraction(1, 2**50))
 
 
+@share(2)
 @given(x=vectors)
 def test_a_pair_holds_a_sum_to_106_bits(x):
     exact, pair = sum(fractions_of(x)), Exact.of(x).sum().pair()
@@ -140,6 +149,7 @@ def test_a_pair_holds_a_sum_to_106_bits(x):
     assert float(pair.high) + float(pair.low) == float(pair.high)
 
 
+@share(2)
 @given(a=two_doubles, b=two_doubles)
 def test_pairs_compute_to_100_bits(a, b):
     x, y = (Exact.of(np.array(v)).sum().pair() for v in (a, b))

@@ -71,7 +71,7 @@ WAYS = [in_another_order, on_threads, in_a_stream, in_a_stream_of_known_classes,
 
 
 @each_learner
-@share(4)
+@share(8)
 @given(random=randoms, n=n_rows, way=st.sampled_from(WAYS))
 def test_order_chunks_threads_and_merging_change_no_bit(subject, random, n, way):
     X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
@@ -80,7 +80,7 @@ def test_order_chunks_threads_and_merging_change_no_bit(subject, random, n, way)
 
 
 @each_learner
-@share(4)
+@share(8)
 @given(random=randoms, n=st.integers(2, 12))
 def test_rows_forgotten_were_never_seen(subject, random, n):
     """Also where they brought a class, a category or a number of digits of their own."""
@@ -98,7 +98,7 @@ def test_rows_forgotten_were_never_seen(subject, random, n):
 
 
 @each_subject
-@share(4)
+@share(8)
 @given(random=randoms, n=n_rows)
 def test_a_weight_of_two_is_two_rows(subject, random, n):
     X, y = subject.table(random, n), labels(random, n)
@@ -110,7 +110,7 @@ def test_a_weight_of_two_is_two_rows(subject, random, n):
 
 
 @each_subject
-@share(10)
+@share(20)
 @given(random=randoms, n=n_rows)
 def test_a_decay_of_one_changes_nothing(subject, random, n):
     X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
@@ -120,7 +120,7 @@ def test_a_decay_of_one_changes_nothing(subject, random, n):
 
 
 @each_subject
-@share(10)
+@share(20)
 @given(random=randoms, n=n_rows)
 def test_merging_leaves_both_parts_as_they_were(subject, random, n):
     X, y = subject.table(random, n), labels(random, n)
@@ -181,7 +181,7 @@ def test_classes_named_at_the_start_are_closed(subject, random, n):
     X, y = subject.table(random, n), labels(random, n)
     model = subject.make().partial_fit(X, y, classes=np.unique(y))
     before = bits(vars(model))
-    with pytest.raises(ValueError, match="stranger|77"):
+    with pytest.raises(ValueError, match=r"stranger|77"):
         model.partial_fit(X, np.full(n, "stranger" if y.dtype.kind == "U" else 77))
     assert bits(vars(model)) == before
     assert_same(learned(copy.deepcopy(model), X), learned(model, X))

@@ -121,12 +121,12 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def items(column: Sequence[Any], name: Any) -> list[Any]:
-    """Cells as plain values, None where missing; whole floats as integers."""
+def items(column: Sequence[Any], name: Any) -> list[str | None]:
+    """Cells as text, None where missing. 1, 1.0 and "1" are one category, whatever chunk says it."""
     return [None if missing(v) else _item(v, row, name) for row, v in enumerate(column)]
 
 
-def _item(value: Any, row: int, name: Any) -> Any:
+def _item(value: Any, row: int, name: Any) -> str:
     value = plain(value)
     if isinstance(value, float):
         if value in (np.inf, -np.inf):
@@ -134,35 +134,38 @@ def _item(value: Any, row: int, name: Any) -> Any:
                 f"Input X contains infinity, first in row {row}, column {quoted(name)}. Replace it "
                 "by a value, or by NaN if the cell is not known."
             )
-        return int(value) if value.is_integer() else value
+        return str(int(value)) if value.is_integer() else repr(value)
     if isinstance(value, list | tuple | dict | set | np.ndarray):
         raise TypeError(
             f"Expected one value a cell, got {type(value).__name__} in row {row}, column "
             f"{quoted(name)}: a cell must be a string or a number."
         )
-    # True == 1 in Python, but not here
-    return str(value) if isinstance(value, bool) or not isinstance(value, str | int) else value
+    return str(value)
 
 
-def distinct(cells: Sequence[Any]) -> Array:
-    """The sorted values of some cells; of mixed types, as strings."""
-    values = set(cells) - {None}
-    if not values:
-        return np.array([], dtype="<U1")
-    if {type(v) for v in values} in ({int}, {float}, {int, float}):
-        return np.array(sorted(values))
-    texts = sorted({str(v) for v in values})
+def distinct(cells: Sequence[str | None]) -> Array:
+    """The sorted values of some cells."""
+    texts = sorted(set(cells) - {None})  # type: ignore[type-var]
     # NumPy's strings lose zeros at their end
-    return np.array(texts, dtype=object if any(t.endswith("\0") for t in texts) else None)
+    plain_text = not any(str(t).endswith("\0") for t in texts)
+    return np.array(texts, dtype="<U1" if not texts else None if plain_text else object)
 
 
-def encode(cells: Sequence[Any], values: Array) -> Array:
+def encode(cells: Sequence[str | None], values: Array) -> Array:
     """Codes of cells among sorted values: -1 if missing, beyond the last if not among them."""
-    as_text = values.dtype.kind in "OU"
     code = {v: i for i, v in enumerate(values.tolist())}
     unseen = len(values)
-    return np.fromiter(
-        (-1 if v is None else code.get(str(v) if as_text else v, unseen) for v in cells),
-        np.int32,
-        len(cells),
+    codes = (-1 if v is None else code.get(v, unseen) for v in cells)
+    return np.fromiter(codes, np.int32, len(cells))
+
+
+def from_columns(columns: dict[str, Any], backend: Any = None) -> nw.DataFrame[Any]:
+    """A frame of the library asked for, or of whichever is installed."""
+    for library in (backend,) if backend is not None else ("pandas", "polars", "pyarrow"):
+        try:
+            return nw.from_dict(columns, backend=library)
+        except ModuleNotFoundError:
+            continue
+    raise ModuleNotFoundError(
+        "A table of words needs a frame library: pip install pandas, polars or pyarrow."
     )

@@ -49,11 +49,17 @@ class SparseRows:
         """Copies of the rows at some positions, in that order."""
         return SparseRows.of(self.scipy()[index])
 
+    def canonical(self) -> SparseRows:
+        """The same rows with columns ascending, and cells that were stored in parts added up."""
+        matrix = self.scipy()
+        matrix.sum_duplicates()
+        return SparseRows.of(matrix)
+
     def scipy(self) -> sparse.csr_array:
         """The same rows as SciPy knows them."""
         first, last = self.start[0], self.start[-1]
         parts = (self.data[first:last], self.column[first:last], self.start - first)
-        return sparse.csr_array(parts, shape=self.shape)
+        return sparse.csr_array(parts, shape=self.shape, copy=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

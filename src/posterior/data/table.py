@@ -11,6 +11,8 @@ import numpy as np
 
 from posterior.data.typing import Array
 
+MOST_LINES = 100  # of a table that is printed
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
@@ -29,17 +31,16 @@ class Table:
         return nw.from_dict(dict(self.columns), backend=backend).to_native()
 
     def __str__(self) -> str:
-        cells = {name: [text(v) for v in column] for name, column in self.columns.items()}
-        lines = []
-        for i in range(-1, len(self)):
-            line = []
-            for name, column in cells.items():
-                width = max([len(name), *(len(v) for v in column)])
-                value = name if i < 0 else column[i]
-                right = np.asarray(self.columns[name]).dtype.kind in "iuf"
-                line.append(value.rjust(width) if right else value.ljust(width))
-            lines.append("  ".join(line).rstrip())
-        return "\n".join(lines)
+        shown = range(min(len(self), MOST_LINES))
+        parts = []
+        for name, column in self.columns.items():
+            cells = [name, *(text(column[i]) for i in shown)]
+            width = max(len(cell) for cell in cells)
+            right = np.asarray(column).dtype.kind in "iuf"
+            parts.append([c.rjust(width) if right else c.ljust(width) for c in cells])
+        lines = ["  ".join(line).rstrip() for line in zip(*parts, strict=True)]
+        hidden = len(self) - len(shown)
+        return "\n".join([*lines, f"... and {hidden} more"] if hidden else lines)
 
     __repr__ = __str__
 

@@ -38,8 +38,8 @@ class TableClassifier(GenerativeClassifier):
             if not words:
                 return np.asarray(validate_data(self, X, reset=reset, ensure_all_finite=False))
             table = np.asarray(X, dtype=object)
-            frame = nw.from_dict(
-                {str(j): table[:, j].tolist() for j in range(table.shape[1])}, backend="pandas"
+            frame = frames.from_columns(
+                {str(j): table[:, j].tolist() for j in range(table.shape[1])}
             )
             validate_data(self, table, reset=reset, skip_check_array=True)
         else:
@@ -49,6 +49,8 @@ class TableClassifier(GenerativeClassifier):
                 f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s) "
                 "while a minimum of 1 is required."
             )
+        if reset:
+            self.library_ = frame.implementation
         return [frame.get_column(name) for name in frame.columns]
 
 

@@ -41,9 +41,15 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         return Totals.of(X, groups, above=self._above)
 
     def estimate(self, statistics: Totals, pooled: Totals | None = None) -> BernoulliParameters:
-        everyone = statistics.pooled() if pooled is None else pooled
         weight, yes = statistics.weight.rounded(), statistics.total.rounded()
-        return self._estimate(weight, yes, np.nan_to_num(everyone.mean()))
+        return self._estimate(weight, yes, self._share(statistics, pooled))
+
+    def _share(self, statistics: Totals, pooled: Totals | None = None) -> Floats:
+        """How often everyone says yes, for a prior that asks."""
+        if isinstance(self.prior, Laplace):
+            return np.zeros((1, statistics.total.shape[1]))
+        everyone = statistics.pooled() if pooled is None else pooled
+        return np.nan_to_num(everyone.mean())
 
     def _counts(self, weight: Floats, yes: Floats, share: Floats) -> tuple[Floats, Floats]:
         """Rows and pseudo-rows of yes and of no."""
@@ -56,14 +62,19 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
 
     def _estimate(self, weight: Floats, yes: Floats, share: Floats) -> BernoulliParameters:
         n_yes, n_no = self._counts(weight, yes, share)
+        rows = n_yes[..., :1] + n_no[..., :1] if weight.shape[-1] == 1 else n_yes + n_no
+        if isinstance(self.prior, Laplace) and np.ndim(self.prior.alpha):
+            rows = n_yes + n_no
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_rows = np.log(n_yes + n_no)
-            log_yes, log_no = np.log(n_yes) - log_rows, np.log(n_no) - log_rows
-        unknown = n_yes + n_no <= 0  # nothing seen and nothing believed: both alike
-        half = np.log(0.5)
-        return BernoulliParameters(
-            np.where(unknown, half, log_yes), np.where(unknown, half, log_no)
-        )
+            log_rows = np.log(rows)
+            log_yes, log_no = np.log(n_yes), np.log(n_no)
+            log_yes -= log_rows
+            log_no -= log_rows
+        unknown = rows <= 0  # nothing seen and nothing believed: both alike
+        if unknown.any():
+            log_yes = np.where(unknown, np.log(0.5), log_yes)
+            log_no = np.where(unknown, np.log(0.5), log_no)
+        return BernoulliParameters(log_yes, log_no)
 
     def scorer(self, parameters: BernoulliParameters, bias: Floats) -> Scorer:
         return affine_scorer(parameters.log_no, parameters.log_yes, bias, self._above)
@@ -108,8 +119,8 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         return statistics.impossible() | (more_yes_than_rows.sign() < 0)
 
     def intervals(self, statistics: Totals, level: float) -> Intervals:
-        share = np.nan_to_num(statistics.pooled().mean())
-        yes, no = self._counts(statistics.weight.rounded(), statistics.total.rounded(), share)
+        weight, total = statistics.weight.rounded(), statistics.total.rounded()
+        yes, no = self._counts(weight, total, self._share(statistics))
         with np.errstate(divide="ignore", invalid="ignore"):
             value = yes / (yes + no)
             low, high = stats.beta.interval(level, yes, no)

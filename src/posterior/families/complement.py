@@ -48,7 +48,7 @@ class Complement(Family[Totals, MultinomialParameters]):
     def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
         # a word that occurs nowhere else settles it, if it occurs: 0 times infinity would be NaN
         weights = np.minimum(parameters.log_prob, SETTLED)
-        return affine_scorer(np.zeros_like(weights), weights, bias)
+        return affine_scorer(None, weights, bias)
 
     def evidence(self, X: Array | SparseRows, parameters: MultinomialParameters) -> Floats:
         zero = np.zeros_like(parameters.log_prob)

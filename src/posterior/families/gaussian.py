@@ -129,17 +129,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     def scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
         mean, variance = parameters.mean, parameters.variance
-        possible = bias > -np.inf
-        undetermined = ~(variance > 0) & possible[:, None]
-        if undetermined.any():
-            k, j = np.argwhere(undetermined)[0]
-            raise DegenerateError(
-                f"Expected every feature to vary in every class, but feature {{feature}} has "
-                f"variance {variance[k, j]:g} in class {{group}}. Drop it, or raise the smoothing "
-                "(var_smoothing, or the prior's pseudo-rows).",
-                feature=int(j),
-                group=int(k),
-            )
+        possible = np.flatnonzero(bias > -np.inf)
+        self._check_varies(variance[possible], possible)
         if parameters.freedom is not None:
             return self._predictive_scorer(parameters, bias)
         telling = np.isfinite(variance) & (variance > 0)
@@ -153,6 +144,18 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
         return score
 
+    def _check_varies(self, variance: Floats, groups: Array) -> None:
+        if (variance > 0).all():
+            return
+        i, j = np.argwhere(~(variance > 0))[0]
+        raise DegenerateError(
+            f"Expected every feature to vary in every class, but feature {{feature}} has variance "
+            f"{variance[i, j]:g} in class {{group}}. Drop it, or raise the smoothing "
+            "(var_smoothing, or the prior's pseudo-rows).",
+            feature=int(j),
+            group=int(groups[i]),
+        )
+
     def _predictive_scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
         def score(X: Array, out: Floats) -> None:
             out[:] = bias + self.evidence(X, parameters).sum(axis=2)
@@ -160,7 +163,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         return score
 
     def evidence(self, X: Array, parameters: GaussianParameters) -> Floats:
-        return log_density(np.asarray(X, np.float64)[:, None, :], parameters)
+        return log_density(np.ascontiguousarray(X, np.float64)[:, None, :], parameters)
 
     def leave_one_out(self, X: Array, groups: Hard, statistics: Moments) -> Floats:
         x = np.asarray(X, np.float64)
@@ -170,12 +173,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
             own = Sums(w * own.weight, w * own.total, w * own.squares)
         sums, codes = Sums.of(statistics), groups.codes
         pooled = Sums.of(statistics.pooled())[np.zeros(len(x), int)] - own
+        seen = sums.weight.rounded() > 0
         # other groups keep their sums; only what the prior says may change from row to row
         score = np.empty((len(x), groups.n_groups))
         if self.prior is None or len(x) * statistics.weight.shape[1] == 0:
             others = self._estimate(sums, Sums.of(statistics.pooled()))
             score[:] = log_density(x[:, None, :], others).sum(axis=2)
-        elif isinstance(self.prior, VarianceFloor) and not self.predictive:
+        elif isinstance(self.prior, VarianceFloor) and not self.predictive and seen.all():
             plain = Gaussian(None)._estimate(sums, Sums.of(statistics.pooled()))
             floor = self._floor(_mean_and_variance(pooled)[1])
             for k in range(groups.n_groups):
@@ -185,6 +189,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
             for k in range(groups.n_groups):
                 score[:, k] = log_density(x, self._estimate(sums[[k]], pooled)).sum(axis=1)
         mine = self._estimate(sums[codes] - own, pooled)
+        alone = (sums[codes] - own).weight.rounded().max(axis=1, initial=0.0) <= 0
+        self._check_varies(mine.variance[~alone], codes[~alone])
         score[np.arange(len(x)), codes] = log_density(x, mine).sum(axis=1)
         return score
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Lock
+
 import numpy as np
 
 from posterior import kernels
@@ -12,19 +15,21 @@ from posterior.statistics.moments import floats, indicators
 
 
 def affine_scorer(
-    at_zero: Floats, at_one: Floats, bias: Floats, above: float | None = None
+    at_zero: Floats | None, at_one: Floats, bias: Floats, above: float | None = None
 ) -> Scorer:
     """Σⱼ at_zero + xⱼ (at_one - at_zero) + bias; with `above`, of the indicators x > above.
 
-    A value of probability zero makes a row impossible only if it occurs: -inf times 0 is 0.
+    A value of probability zero makes a row impossible only if it occurs: -inf times 0 is 0. No
+    `at_zero` is one of zeros.
     """
+    if all(np.isfinite(a.min(initial=0.0)) for a in (at_zero, at_one) if a is not None):
+        return _affine(at_zero, at_one, bias, above)
+    at_zero = np.zeros_like(at_one) if at_zero is None else at_zero
     never_zero, never_one = np.isneginf(at_zero), np.isneginf(at_one)
-    if not (never_zero.any() or never_one.any()):
-        return _affine(at_zero, at_one - at_zero, bias, above)
     zero, one = np.where(never_zero, 0.0, at_zero), np.where(never_one, 0.0, at_one)
-    possible = _affine(zero, one - zero, bias, above)
+    possible = _affine(zero, one, bias, above)
     no, yes = never_zero.astype(np.float64), never_one.astype(np.float64)
-    impossible = _affine(no, yes - no, np.zeros(len(bias)), above)
+    impossible = _affine(no, yes, np.zeros(len(bias)), above)
 
     def score(X: Array | SparseRows, out: Floats) -> None:
         faults = np.empty_like(out)
@@ -35,26 +40,42 @@ def affine_scorer(
     return score
 
 
-def _affine(at_zero: Floats, slope: Floats, bias: Floats, above: float | None) -> Scorer:
-    constant = bias + at_zero.sum(axis=1)
-    slope, at_zero = np.ascontiguousarray(slope), np.ascontiguousarray(at_zero)
-    tables: list[Floats] = []  # made when the first sparse chunk comes
+def _affine(at_zero: Floats | None, at_one: Floats, bias: Floats, above: float | None) -> Scorer:
+    constant = np.ascontiguousarray(bias if at_zero is None else bias + at_zero.sum(axis=1))
+    slope = np.ascontiguousarray(at_one if at_zero is None else at_one - at_zero)
+    absent = None if at_zero is None else np.ascontiguousarray(at_zero)
+    prepared = _Once(lambda: kernels.side_by_side(slope))
 
     def score(X: Array | SparseRows, out: Floats) -> None:
         if isinstance(X, SparseRows):
-            if not tables:
-                tables.append(kernels.side_by_side(slope))
-            kernels.sparse_log_joint(X, tables[0], constant, above, out)
+            kernels.sparse_log_joint(X, prepared(), constant, above, out)
         else:
             x = floats(X) if above is None else indicators(X, above)
-            kernels.linear_log_joint(x, slope, at_zero, constant, out)
+            missing = np.zeros_like(slope) if absent is None else absent
+            kernels.linear_log_joint(x, slope, missing, constant, out)
 
     return score
 
 
+class _Once:
+    """A value made when the first thread asks for it, while the others wait."""
+
+    def __init__(self, make: Callable[[], Floats]) -> None:
+        self._make, self._lock = make, Lock()
+        self._value: Floats | None = None
+
+    def __call__(self) -> Floats:
+        with self._lock:
+            if self._value is None:
+                self._value = self._make()
+            return self._value
+
+
 def dense(X: Array | SparseRows) -> Floats:
     """Rows as a dense array of doubles."""
-    return X.scipy().toarray() if isinstance(X, SparseRows) else np.asarray(X, np.float64)
+    if isinstance(X, SparseRows):
+        return np.asarray(X.scipy().toarray(), np.float64)
+    return np.ascontiguousarray(X, np.float64)
 
 
 def affine_evidence(at_zero: Floats, at_one: Floats, x: Floats) -> Floats:

@@ -60,7 +60,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
     def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
         log_prob = np.ascontiguousarray(parameters.log_prob, np.float64)
         if parameters.concentration is None:
-            return affine_scorer(np.zeros_like(log_prob), log_prob, bias)
+            return affine_scorer(None, log_prob, bias)
 
         def score(X: Array | SparseRows, out: Floats) -> None:
             out[:] = bias + self.evidence(X, parameters).sum(axis=2)

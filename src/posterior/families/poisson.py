@@ -121,7 +121,7 @@ def _log_factorials(X: Array | SparseRows) -> Floats:
         matrix = X.scipy()
         matrix.data = special.gammaln(matrix.data.astype(np.float64) + 1)
         return np.asarray(matrix.sum(axis=1)).reshape(-1)
-    return np.nan_to_num(special.gammaln(np.asarray(X, np.float64) + 1)).sum(axis=1)
+    return np.nan_to_num(special.gammaln(np.ascontiguousarray(X, np.float64) + 1)).sum(axis=1)
 
 
 def log_mass(x: Floats, parameters: PoissonParameters) -> Floats:

@@ -112,9 +112,11 @@ def expected(rows: Rows, joint: Joint[S, P]) -> tuple[JointStatistics[S], float]
     """
     assert isinstance(rows.groups, Hard)
     log_joint, code = joint.log_joint(rows.X), rows.groups.codes[:, None]
-    log_joint[(code != HIDDEN) & (code != np.arange(log_joint.shape[1]))] = -np.inf
+    known, own = code != HIDDEN, code == np.arange(log_joint.shape[1])
+    log_joint[known & ~own] = -np.inf
     log_evidence = np.empty(len(rows))
     kernels.normalize(log_joint, "posterior", log_evidence)
+    log_joint[known[:, 0]] = own[known[:, 0]]  # also where the joint calls the row impossible
     weight = rows.groups.weight
     w = np.ones(len(rows)) if weight is None else weight
     return labeled(Rows(rows.X, Soft(w[:, None] * log_joint)), joint.family), float(

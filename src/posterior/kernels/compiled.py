@@ -35,7 +35,7 @@ SLICED = 4 * 22  # bits below the largest number that the fast path of moments r
 SAMPLE = 64  # rows looked at to guess which bits the sums will need
 LANES = 8
 WANTED = {"log_posterior": 0, "posterior": 1, "log_evidence": 2}
-WINDOW_TOO_SMALL, INFINITE = 1, 2
+WINDOW_TOO_SMALL, INFINITE, NOT_ASCENDING = 1, 2, 2
 
 carry = _compiled.carry
 
@@ -118,10 +118,11 @@ def sparse_sums(
     X: SparseRows, codes: Codes, weight: Floats | None, n_groups: int, threshold: float | None
 ) -> Sum:
     """Exact Σ w x of sparse rows, by group; with a threshold, of x > threshold."""
-    smallest, largest, lowest, whole, finite = _compiled.survey(X.entries())
-    if not finite:
-        raise NotFiniteError("Expected finite values, got one that is not.")
-    if threshold is not None:
+    if threshold is None:
+        smallest, largest, lowest, whole, finite = _compiled.survey(X.entries())
+        if not finite:
+            raise NotFiniteError("Expected finite values, got one that is not.")
+    else:
         smallest, largest, lowest, whole = 0.0, 1.0, 0, True
     w_low, w_top = _weight_bits(weight)
     magnitude = max(abs(smallest), abs(largest)) if X.entries().size else 0.0
@@ -129,10 +130,12 @@ def sparse_sums(
     plain = weight is None and whole and top < 62
     shape = (n_groups, X.n_columns)
     totals = _zeros(shape, 0, 1) if plain else _zeros(shape, w_low + lowest, top + 1)
-    fits = _compiled.add_sparse_sums(
+    outcome = _compiled.add_sparse_sums(
         X.data, X.column, X.start, codes, weight, n_groups, X.n_columns, _nan(threshold), *totals
     )
-    assert fits, "the window of all entries holds all entries"
+    if outcome == NOT_ASCENDING:
+        return sparse_sums(X.canonical(), codes, weight, n_groups, threshold)
+    assert outcome == 0, "the window of all entries holds all entries"
     return totals
 
 
@@ -160,7 +163,10 @@ def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out
 def side_by_side(weight: Floats) -> Floats:
     """(k, d) as (d, k), padded with zeros to whole lanes."""
     k, d = weight.shape
-    table = np.zeros((d, -(-k // LANES) * LANES))
+    width = -(-k // LANES) * LANES
+    memory = np.zeros(d * width + LANES)
+    start = -(memory.ctypes.data // memory.itemsize) % LANES  # a row begins a line of the cache
+    table = memory[start : start + d * width].reshape(d, width)
     table[:, :k] = weight.T
     return table
 
@@ -169,9 +175,11 @@ def sparse_log_joint(
     X: SparseRows, table: Floats, bias: Floats, threshold: float | None, out: Floats
 ) -> None:
     """bias_k + Σⱼ xⱼ table[j, k] of sparse rows; with a threshold, of x > threshold."""
-    _compiled.sparse_log_joint(
+    done = _compiled.sparse_log_joint(
         X.data, X.column, X.start, len(bias), table, bias, _nan(threshold), out
     )
+    if not done:
+        sparse_log_joint(X.canonical(), table, bias, threshold, out)
 
 
 def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out: Floats) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from posterior.data.typing import Floats
 
 _SPLIT = 134217729.0  # 2^27 + 1 (Dekker 1971)
-_RESOLUTION = 2.0**-98  # of a difference of pairs: a scatter below it is a constant column
+_RESOLUTION = 2.0**-94  # of a difference of pairs: a scatter below it is a constant column
 
 
 @dataclass(frozen=True, slots=True, eq=False)

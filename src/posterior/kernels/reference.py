@@ -103,9 +103,10 @@ def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Flo
     difference = w * q * 2 ** (weight[1] + squares[1] - low) - s * s * 2 ** (2 * total[1] - low)
     numerator = pairs.Pair(*to_pairs(fixed.of_whole(difference), low))
     rows, sums = pairs.Pair(*to_pairs(*weight)), pairs.Pair(*to_pairs(*total))
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         scatter = np.where(np.isfinite(numerator.high), (numerator / rows).high, np.inf)
-    return pairs.mean(rows, sums), np.where(rows.high == 0, 0.0, scatter)
+    varied = (rows.high != 0) & (numerator.high > 0)
+    return pairs.mean(rows, sums), np.where(varied, scatter, 0.0)
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:
@@ -129,6 +130,8 @@ def sparse_sums(
     X: SparseRows, codes: Codes, weight: Floats | None, n_groups: int, threshold: float | None
 ) -> Sum:
     """Exact Σ w x of sparse rows, by group; with a threshold, of x > threshold."""
+    if threshold is not None:
+        X = X.canonical()
     row = np.repeat(np.arange(len(codes)), np.diff(X.start))
     column, x = X.column[X.start[0] : X.start[-1]], X.entries().astype(np.float64)
     if not np.isfinite(x).all():
@@ -159,7 +162,7 @@ def gaussian_log_joint(
 ) -> None:
     """constant_k - ½ Σⱼ ((xⱼ - μ_kj) / σ_kj)²; a missing cell takes its term out instead."""
     for rows in _slabs(len(X), mean.size):
-        x = X[rows, None, :].astype(np.float64)
+        x = np.ascontiguousarray(X[rows], np.float64)[:, None, :]
         missing = np.isnan(x)
         distance = np.where(missing, 0.0, (x - mean) * inverse_deviation)
         absent = np.where(missing, term, 0.0).sum(axis=2)
@@ -168,9 +171,11 @@ def gaussian_log_joint(
 
 def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out: Floats) -> None:
     """bias_k + Σⱼ xⱼ w_kj; a missing cell takes absent_kj out instead."""
-    x = X.astype(np.float64)
-    missing = np.isnan(x)
-    out[:] = (bias - missing @ absent.T) + np.where(missing, 0.0, x) @ weight.T
+    for rows in _slabs(len(X), weight.size):
+        x = np.ascontiguousarray(X[rows], np.float64)[:, None, :]
+        missing = np.isnan(x)
+        missed = np.where(missing, absent, 0.0).sum(axis=2)
+        out[rows] = (bias - missed) + np.where(missing, 0.0, x * weight).sum(axis=2)
 
 
 def side_by_side(weight: Floats) -> Floats:
@@ -184,6 +189,7 @@ def sparse_log_joint(
     """bias_k + Σⱼ xⱼ table[j, k] of sparse rows; with a threshold, of x > threshold."""
     matrix = X.scipy()
     if threshold is not None:
+        matrix.sum_duplicates()
         matrix.data = (matrix.data > threshold).astype(np.float64)
     out[:] = bias + matrix @ table
 

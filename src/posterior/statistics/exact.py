@@ -123,7 +123,8 @@ class Exact:
 
     def compact(self) -> Exact:
         """Trimmed where that frees memory worth the time."""
-        return self.trimmed() if self.limbs.nbytes > 1 << 20 else self
+        large = self.limbs.shape[-1] > 1 and self.limbs.nbytes > 1 << 20
+        return self.trimmed() if large else self
 
     def pair(self) -> Pair:
         """The first 106 bits; they depend on the number alone."""

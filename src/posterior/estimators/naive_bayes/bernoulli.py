@@ -6,10 +6,8 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
-from posterior.data.rows import Features
 from posterior.estimators.naive_bayes.common import DiscreteNB
 from posterior.families import Bernoulli, Laplace
 from posterior.families.bernoulli import BernoulliParameters
@@ -60,12 +58,6 @@ class BernoulliNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.calibrated = calibrated
-
-    def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
-        if sparse.issparse(X) and X.format == "csr" and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()  # a cell stored in two parts is one yes, if their sum is
-        return super()._features(X, fitting, reset)
 
     def _family(self) -> Bernoulli:
         return Bernoulli(Laplace(self._check_alpha()), self.binarize)

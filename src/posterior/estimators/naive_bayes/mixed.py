@@ -138,8 +138,7 @@ class NaiveBayes(TableClassifier):
         pairs = zip(names, columns, strict=True)
         asked = self.families if isinstance(self.families, Mapping) else {}
         return tuple(
-            Column(plain(name), "category" if name in asked else frames.kind(column))
-            for name, column in pairs
+            Column(plain(name), _kind(column, lenient=name in asked)) for name, column in pairs
         )
 
     def _assigned(self) -> list[AnyFamily | None]:
@@ -278,15 +277,22 @@ class NaiveBayes(TableClassifier):
             raise ValueError("Expected a model of the same families to merge; see columns_.")
 
     def _as_input(self, features: Any) -> Any:
+        """A frame of the library that came, or an array."""
         if isinstance(features, np.ndarray):
             return features
+        parts = features.parts if isinstance(features, Blocks) else (features,)
         sampled: dict[int, Array] = {}
-        for (_, js), part in zip(self._blocks(), features.parts, strict=True):
+        for (_, js), part in zip(self._blocks(), parts, strict=True):
             for i, j in enumerate(js):
-                sampled[j] = (
-                    part.values[i][part.codes[:, i]] if isinstance(part, CodedRows) else part[:, i]
-                )
-        return Table({str(self.schema_[j].name): sampled[j] for j in sorted(sampled)})
+                sampled[j] = _sampled(part, i, self.schema_[j].kind)
+        names = [str(column.name) for column in self.schema_]
+        empty = np.full(len(next(iter(sampled.values()))), np.nan)
+        table = {name: sampled.get(j, empty) for j, name in enumerate(names)}
+        if hasattr(self, "feature_names_in_"):
+            return frames.from_columns(table, self.library_).to_native()
+        words = any(column.dtype.kind in "OU" for column in table.values())
+        columns = [c.astype(object) if words else c for c in table.values()]
+        return np.stack(columns, axis=1)
 
     def _n_cells(self) -> int | None:
         cells = 1
@@ -316,8 +322,26 @@ def _family(asked: Any, name: Any) -> AnyFamily:
     return asked
 
 
+def _kind(column: nw.Series[Any], lenient: bool) -> frames.Kind:
+    """What a column holds; whoever names its family answers for the rest."""
+    try:
+        return frames.kind(column)
+    except TypeError:
+        if lenient:
+            return "category"
+        raise
+
+
 def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:
     return columns[:, j].tolist() if isinstance(columns, np.ndarray) else columns[j].to_list()
+
+
+def _sampled(part: Any, i: int, kind: frames.Kind) -> Array:
+    """One sampled column, in the type it was learned from."""
+    if not isinstance(part, CodedRows):
+        return np.asarray(part[:, i])
+    values = part.values[i][part.codes[:, i]]
+    return values.astype(np.float64) if kind == "number" else values
 
 
 def _summary(values: Array) -> str:
