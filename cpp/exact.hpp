@@ -138,6 +138,7 @@ inline Pair operator*(Pair a, Pair b) {
 inline Pair operator/(Pair a, Pair b) {
     const double quotient = a.high / b.high;
     const Pair rest = a - b * Pair{quotient, 0.0};
+    if (!std::isfinite(rest.high)) return {quotient, 0.0};  // near the end of the range
     return renormalized(quotient, rest.high / b.high);
 }
 

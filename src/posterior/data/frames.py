@@ -122,7 +122,7 @@ def _is_number(value: Any) -> bool:
 
 
 def items(column: Sequence[Any], name: Any) -> list[str | None]:
-    """Cells as text, None where missing. 1, 1.0 and "1" are one category, whatever chunk says it."""
+    """Cells as text, None where missing: 1, 1.0 and "1" are one category in every chunk."""
     return [None if missing(v) else _item(v, row, name) for row, v in enumerate(column)]
 
 

@@ -59,8 +59,11 @@ class Categorical(Family[Counts, CategoricalParameters]):
         more, unseen = self.prior.pseudo_counts(frequency, n_values), self.prior.unseen(n_values)
         hidden = float(n_values - count.shape[1])  # values that are possible and were not seen
         rows = count.sum(axis=1, keepdims=True)
-        known = rows + more.sum() + hidden * float(unseen)
-        beyond = known if hidden or not isinstance(self.prior, Laplace) else known + unseen
+        if isinstance(self.prior, Laplace):
+            known = rows + more.sum() + hidden * float(unseen)
+            beyond = known if hidden else known + unseen
+        else:
+            known = beyond = rows + self.prior.m
         with np.errstate(divide="ignore", invalid="ignore"):
             log_prob = np.hstack(
                 [

@@ -86,6 +86,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
             return self._estimate(Sums.of(statistics), Sums.of(everyone))
         return self._estimate(statistics, everyone)
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def _estimate(self, sums: Moments | Sums, pooled: Moments | Sums) -> GaussianParameters:
         pooled_mean, pooled_variance = _mean_and_variance(pooled)
         self._check_finite(pooled_variance)
@@ -99,8 +100,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         self._check_finite(variance)
         freedom = weight + np.zeros_like(variance) if self.predictive else None
         if self.predictive:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                variance = variance * (weight + 1) / weight
+            variance = variance * (weight + 1) / weight
         empty = weight <= 0
         if empty.any():  # a group of which no cell was observed knows what everyone knows
             mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
@@ -189,8 +189,6 @@ class Gaussian(Family[Moments, GaussianParameters]):
             for k in range(groups.n_groups):
                 score[:, k] = log_density(x, self._estimate(sums[[k]], pooled)).sum(axis=1)
         mine = self._estimate(sums[codes] - own, pooled)
-        alone = (sums[codes] - own).weight.rounded().max(axis=1, initial=0.0) <= 0
-        self._check_varies(mine.variance[~alone], codes[~alone])
         score[np.arange(len(x)), codes] = log_density(x, mine).sum(axis=1)
         return score
 

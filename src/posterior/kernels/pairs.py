@@ -59,7 +59,8 @@ class Pair:
     def __truediv__(self, other: Pair) -> Pair:
         quotient = self.high / other.high
         rest = self - other * Pair.of(quotient)
-        return _renormalized(quotient, rest.high / other.high)
+        near = np.where(np.isfinite(rest.high), rest.high / other.high, 0.0)  # near the end: none
+        return _renormalized(quotient, near)
 
     def sum(self, axis: int = 0) -> Pair:
         """Totals over one axis, to the rounding of the low parts."""

@@ -68,12 +68,16 @@ class BernoulliNB(DiscreteNB):
             "class_log_prior_": joint.log_prior,
             "feature_count_": statistics.features.total.rounded(),
             "feature_log_prob_": joint.parameters.log_yes,
+            "_no": (joint.parameters.log_yes.sum(), joint.parameters.log_no),
         }
 
     def _joint(self) -> Joint[Any, Any]:
         log_yes = np.asarray(self.feature_log_prob_)
-        with np.errstate(divide="ignore"):
-            parameters = BernoulliParameters(log_yes, np.log1p(-np.exp(log_yes)))
+        total, log_no = getattr(self, "_no", (None, None))
+        if log_no is None or log_yes.sum() != total:  # set by hand: with fewer digits
+            with np.errstate(divide="ignore"):
+                log_no = np.log1p(-np.exp(log_yes))
+        parameters = BernoulliParameters(log_yes, log_no)
         return Joint(
             Bernoulli(threshold=self.binarize), np.asarray(self.class_log_prior_), parameters
         )

@@ -17,9 +17,8 @@ from posterior.estimators.naive_bayes.common import DiscreteNB
 from posterior.families import Categorical, Laplace
 from posterior.families.categorical import CategoricalParameters
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.generative.validation import HeldOut
 from posterior.statistics.counts import Counts
-from posterior.statistics.extent import Extent
+from posterior.statistics.extent import Extent, as_codes
 
 MOST_CATEGORIES = 10_000_000  # of a column; beyond, someone passed identifiers or measurements
 
@@ -138,16 +137,18 @@ class CategoricalNB(DiscreteNB):
         if not fitting:  # while fitting, the categories were looked up first
             self._check_cells(X, first_row, fitting)
 
-    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
-        """Score every row by the model of all the others."""
-        other, rows = self._untouched(X, y, sample_weight)
-        counts = other._sum(rows).features
-        held = counts.columns(np.asarray(counts.table.limbs.any(axis=(0, 2))))
-        if self.min_categories is None and all(h[-2:].all() for h in held):
-            return super().leave_one_out(X, y, sample_weight)
-        # without one row a column may have many categories less: the long way, row by row
-        n = len(rows)
-        return replace(self.cross_validate(X, y, np.arange(n), sample_weight), folds=None)
+    def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
+        """Rows that alone hold the highest category of a column."""
+        assert isinstance(rows.X, CodedRows)
+        counts = statistics.features.pooled()
+        assert isinstance(rows.groups, Hard)
+        codes, weight = as_codes(rows.X.codes), rows.groups.weight
+        decisive = np.zeros(len(rows), bool)
+        for j, held in enumerate(counts.columns(counts.table.rounded())):
+            top = codes[:, j] == len(held[0]) - 1
+            if top.sum() == 1 or (weight is not None and (weight[top] > 0).sum() == 1):
+                decisive |= top
+        return decisive
 
     def _forgotten(self, features: Counts) -> Counts:
         """Without the highest categories, if nobody has them any more."""

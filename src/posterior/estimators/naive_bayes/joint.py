@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 
 from posterior.data import frames
-from posterior.data.rows import CodedRows
+from posterior.data.rows import CodedRows, Rows
 from posterior.data.typing import Array, Floats
 from posterior.estimators.naive_bayes.common import CALIBRATED, log_prior
 from posterior.estimators.table import TableClassifier
 from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.generative.validation import HeldOut
 from posterior.statistics.counts import Counts
 
 
@@ -87,25 +85,23 @@ class JointBayes(TableClassifier):
         values = frames.distinct(rows)
         return CodedRows(frames.encode(rows, values)[:, None], (values,))
 
-    def _sizes(self, counts: Counts) -> list[int]:
-        """How many values each column has among the rows that were seen."""
-        seen = counts.seen()
-        rows = [json.loads(row) for row in seen.values[0].tolist()]
-        return [len(set(column)) for column in zip(*rows, strict=True)]
+    def _columns(self, counts: Counts) -> list[list[Any]]:
+        """The values of each column among the rows that were seen."""
+        rows = [json.loads(row) for row in counts.seen().values[0].tolist()]
+        return [sorted(set(column), key=str) for column in zip(*rows, strict=True)]
 
     def _family(self) -> Categorical:
         cells = getattr(self, "_cells", 0)
         return Categorical(Laplace(float(self.alpha)), (cells,) if cells else None)
 
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
-        self._cells = int(np.prod([int(n) for n in self._sizes(statistics.features)], dtype=object))
+        sizes = [len(values) for values in self._columns(statistics.features)]
+        self._cells = int(np.prod(sizes, dtype=object))
         return super()._finish(statistics)
 
-    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
-        """Score every row by the model of all the others."""
-        n = len(X)
-        held_out = self.cross_validate(X, y, np.arange(n), sample_weight)
-        return replace(held_out, folds=None)
+    def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
+        """Any row may hold a value of some column alone."""
+        return np.ones(len(rows), bool)
 
     def _forgotten(self, features: Counts) -> Counts:
         return features.seen()
@@ -130,6 +126,22 @@ class JointBayes(TableClassifier):
 
     def _values(self, X: Any) -> tuple[Any, ...]:
         return (", ".join(str(v) for v in super()._values(X)),)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Rows and classes drawn from the model, rows that were never seen among them."""
+        random = check_random_state(random_state)
+        rows, y = super().sample(n, random)
+        log_prob, counts = self.joint_.parameters.log_prob[0], self.statistics_.features
+        seen = set(counts.seen().values[0].tolist())
+        columns = self._columns(counts)
+        unseen = (1 - np.exp(log_prob[:, :-1]).sum(axis=1)) * (self.n_cells_ > len(seen))
+        share = unseen[np.searchsorted(self.classes_, y)]
+        for i in np.flatnonzero(random.random_sample(len(y)) < share):
+            row = json.loads(next(iter(seen)))
+            while json.dumps(row) in seen:
+                row = [values[random.randint(len(values))] for values in columns]
+            rows[i] = row
+        return rows, y
 
     def _as_input(self, features: Any) -> Array:
         rows = [json.loads(features.values[0][c]) for c in features.codes[:, 0]]

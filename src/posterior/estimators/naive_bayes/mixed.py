@@ -322,16 +322,6 @@ def _family(asked: Any, name: Any) -> AnyFamily:
     return asked
 
 
-def _kind(column: nw.Series[Any], lenient: bool) -> frames.Kind:
-    """What a column holds; whoever names its family answers for the rest."""
-    try:
-        return frames.kind(column)
-    except TypeError:
-        if lenient:
-            return "category"
-        raise
-
-
 def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:
     return columns[:, j].tolist() if isinstance(columns, np.ndarray) else columns[j].to_list()
 
