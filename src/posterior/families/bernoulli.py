@@ -12,6 +12,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
+from posterior.kernels import pairs
 from posterior.statistics.moments import Totals, indicators
 
 
@@ -41,8 +42,8 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         return Totals.of(X, groups, above=self._above)
 
     def estimate(self, statistics: Totals, pooled: Totals | None = None) -> BernoulliParameters:
-        weight, yes = statistics.weight.rounded(), statistics.total.rounded()
-        return self._estimate(weight, yes, self._share(statistics, pooled))
+        yes, no = statistics.total.rounded(), (statistics.weight - statistics.total).rounded()
+        return self._estimate(yes, no, self._share(statistics, pooled))
 
     def _share(self, statistics: Totals, pooled: Totals | None = None) -> Floats:
         """How often everyone says yes, for a prior that asks."""
@@ -51,20 +52,18 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         everyone = statistics.pooled() if pooled is None else pooled
         return np.nan_to_num(everyone.mean())
 
-    def _counts(self, weight: Floats, yes: Floats, share: Floats) -> tuple[Floats, Floats]:
+    def _counts(self, yes: Floats, no: Floats, share: Floats) -> tuple[Floats, Floats]:
         """Rows and pseudo-rows of yes and of no."""
         more_yes = self.prior.pseudo_counts(share, 2)
         if isinstance(self.prior, Laplace):
             more_no = more_yes
         else:
             more_no = self.prior.m - more_yes
-        return yes + more_yes, (weight - yes) + more_no
+        return yes + more_yes, no + more_no
 
-    def _estimate(self, weight: Floats, yes: Floats, share: Floats) -> BernoulliParameters:
-        n_yes, n_no = self._counts(weight, yes, share)
-        rows = n_yes[..., :1] + n_no[..., :1] if weight.shape[-1] == 1 else n_yes + n_no
-        if isinstance(self.prior, Laplace) and np.ndim(self.prior.alpha):
-            rows = n_yes + n_no
+    def _estimate(self, yes: Floats, no: Floats, share: Floats) -> BernoulliParameters:
+        n_yes, n_no = self._counts(yes, no, share)
+        rows = n_yes + n_no
         with np.errstate(divide="ignore", invalid="ignore"):
             log_rows = np.log(rows)
             log_yes, log_no = np.log(n_yes), np.log(n_no)
@@ -86,19 +85,17 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
     def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
         x = indicators(dense(X), self._above)
         w = np.ones(len(x)) if groups.weight is None else groups.weight
-        own_weight = np.where(np.isnan(x), 0.0, w[:, None])
-        own_yes = np.where(x == 1, w[:, None], 0.0)
-        weight = statistics.weight.rounded() + np.zeros_like(statistics.total.rounded())
-        yes, codes = statistics.total.rounded(), groups.codes
-        rows = weight.sum(axis=0) - own_weight
+        own_yes, own_no = (np.where(x == bit, w[:, None], 0.0) for bit in (1, 0))
+        yes, no = statistics.total.pair(), (statistics.weight - statistics.total).pair()
+        all_yes = pairs.less(yes.sum(axis=0), own_yes)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.nan_to_num((yes.sum(axis=0) - own_yes) / rows)
+            share = np.nan_to_num(all_yes / (all_yes + pairs.less(no.sum(axis=0), own_no)))
         score = np.empty((len(x), groups.n_groups))
         for k in range(groups.n_groups):
-            mine = (codes == k)[:, None]
+            mine = (groups.codes == k)[:, None]
             p = self._estimate(
-                weight[k] - np.where(mine, own_weight, 0.0),
-                yes[k] - np.where(mine, own_yes, 0.0),
+                pairs.less(yes[k], np.where(mine, own_yes, 0.0)),
+                pairs.less(no[k], np.where(mine, own_no, 0.0)),
                 share,
             )
             terms = np.where(x == 1, p.log_yes, np.where(x == 0, p.log_no, 0.0))
@@ -119,8 +116,8 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         return statistics.impossible() | (more_yes_than_rows.sign() < 0)
 
     def intervals(self, statistics: Totals, level: float) -> Intervals:
-        weight, total = statistics.weight.rounded(), statistics.total.rounded()
-        yes, no = self._counts(weight, total, self._share(statistics))
+        yes, no = statistics.total.rounded(), (statistics.weight - statistics.total).rounded()
+        yes, no = self._counts(yes, no, self._share(statistics))
         with np.errstate(divide="ignore", invalid="ignore"):
             value = yes / (yes + no)
             low, high = stats.beta.interval(level, yes, no)

@@ -12,6 +12,7 @@ from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
+from posterior.kernels import pairs
 from posterior.statistics.counts import Counts, Values, places
 from posterior.statistics.extent import as_codes
 
@@ -100,12 +101,15 @@ class Categorical(Family[Counts, CategoricalParameters]):
         n, k = len(codes), groups.n_groups
         w = np.ones(n) if groups.weight is None else groups.weight
         score = np.zeros((n, k))
-        for j, count in enumerate(statistics.columns(statistics.table.rounded())):
+        exact = statistics.table.pair()
+        low = statistics.columns(exact.low)
+        for j, count in enumerate(statistics.columns(exact.high)):
             seen = np.flatnonzero(codes[:, j] >= 0)
             code, group, weight = codes[seen, j], groups.codes[seen], w[seen]
             left = count[:, code].T.copy()  # (rows, k): others with this row's value
             rows = np.tile(count.sum(axis=1), (len(seen), 1))
-            left[np.arange(len(seen)), group] -= weight
+            own = pairs.Pair(count[group, code], low[j][group, code])
+            left[np.arange(len(seen)), group] = pairs.less(own, weight)
             rows[np.arange(len(seen)), group] -= weight
             pooled, all_rows = count.sum(axis=0)[code] - weight, count.sum() - weight
             alone = pooled <= 0  # nobody else has this value, so it was never seen

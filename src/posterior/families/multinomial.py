@@ -13,6 +13,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
+from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
 
@@ -81,14 +82,16 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         return special.gammaln(a + counts) - special.gammaln(a) + share * shared[:, :, None]
 
     def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
-        codes, total = groups.codes, statistics.total.rounded()
+        exact, codes = statistics.total.pair(), groups.codes
+        total = exact.rounded()
         w = np.ones(len(codes)) if groups.weight is None else groups.weight
         score = np.empty((len(codes), groups.n_groups))
         pooled, words = total.sum(axis=0), total.sum(axis=1)
         for i, (column, x) in enumerate(_entries(X)):
             everyone = pooled[column] - w[i] * x
             counts = total[:, column].copy()
-            counts[codes[i]] -= w[i] * x
+            own = exact[codes[i]][column] - pairs.two_product(np.full(len(x), w[i]), x)
+            counts[codes[i]] = own.rounded()
             left = words.copy()
             left[codes[i]] -= w[i] * x.sum()
             more, all_more = self._pseudo(column, everyone, pooled.sum() - w[i] * x.sum(), total)

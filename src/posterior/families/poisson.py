@@ -13,6 +13,7 @@ from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_scorer, dense
 from posterior.families.multinomial import check_finite
 from posterior.families.priors import ONE_ROW, PseudoRows
+from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
 
@@ -75,17 +76,17 @@ class Poisson(Family[Totals, PoissonParameters]):
         x = dense(X)
         w = (np.ones(len(x)) if groups.weight is None else groups.weight)[:, None]
         own_weight, own_total = np.where(np.isnan(x), 0.0, w), np.nan_to_num(x) * w
-        total = statistics.total.rounded()
-        weight = statistics.weight.rounded() + np.zeros_like(total)
+        total, weight = statistics.total.pair(), statistics.weight.pair()
         with np.errstate(divide="ignore", invalid="ignore"):
-            pooled = (total.sum(axis=0) - own_total) / (weight.sum(axis=0) - own_weight)
+            events = pairs.less(total.sum(axis=0), own_total)
+            pooled = events / pairs.less(weight.sum(axis=0), own_weight)
         pooled = np.nan_to_num(pooled)
         score = np.empty((len(x), groups.n_groups))
         for k in range(groups.n_groups):
             mine = (groups.codes == k)[:, None]
             parameters = self._estimate(
-                weight[k] - np.where(mine, own_weight, 0.0),
-                total[k] - np.where(mine, own_total, 0.0),
+                pairs.less(weight[k], np.where(mine, own_weight, 0.0)),
+                pairs.less(total[k], np.where(mine, own_total, 0.0)),
                 pooled,
             )
             score[:, k] = log_mass(x, parameters).sum(axis=1)

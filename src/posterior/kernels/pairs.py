@@ -97,6 +97,11 @@ def scatter(weight: Pair, total: Pair, squares: Pair) -> Floats:
     return np.where(overflown, np.inf, varied)
 
 
+def less(total: Pair, own: Floats) -> Floats:
+    """A sum without one of its terms, which may be nearly all of it."""
+    return (total - Pair.of(own)).rounded()
+
+
 def mean(weight: Pair, total: Pair) -> Floats:
     """s / w in pairs, rounded once; not a number where nothing was seen."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

@@ -138,7 +138,8 @@ class NaiveBayes(TableClassifier):
         pairs = zip(names, columns, strict=True)
         asked = self.families if isinstance(self.families, Mapping) else {}
         return tuple(
-            Column(plain(name), _kind(column, lenient=name in asked)) for name, column in pairs
+            Column(plain(name), "category" if name in asked else frames.kind(column))
+            for name, column in pairs
         )
 
     def _assigned(self) -> list[AnyFamily | None]:
