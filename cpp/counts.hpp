@@ -67,8 +67,8 @@ constexpr int kSumsAhead = 16;  // sums that will be added to soon are fetched i
 // it and as nothing below; a cell must then be stored once, so columns must ascend. Rows are taken
 // group by group, so that one group's sums stay in cache.
 template <typename T, typename Index>
-SparseOutcome add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t columns, double threshold,
-                     Sums total) {
+SparseOutcome add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t columns,
+                              double threshold, Sums total) {
     const bool binary = !std::isnan(threshold);
     const bool whole = total.size == 1 && total.exponent == 0 && groups.weight == nullptr;
     for (const std::uint32_t i : rows_by_group(groups, X.rows)) {

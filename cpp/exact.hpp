@@ -82,7 +82,7 @@ inline bool add_term(const Sums& s, std::size_t cell, double w, double x) {
 
 inline bool add_square_term(const Sums& s, std::size_t cell, double w, double x) {
     const Parts p(w), q(x);
-    const Wide square = Wide{q.mantissa} * q.mantissa;  // 106 bits; times w too wide for one integer
+    const Wide square = Wide{q.mantissa} * q.mantissa;  // 106 bits; with w too wide for one
     const Wide low = square & ((Wide{1} << 53) - 1), high = square >> 53;
     const std::int64_t position = p.exponent + 2 * q.exponent;
     return s.add(cell, low * p.mantissa, position) && s.add(cell, high * p.mantissa, position + 53);
@@ -211,7 +211,8 @@ inline void mean_and_scatter(const Sums& w, const Sums& s, const Sums& q, std::s
         carry(acc, 1);
         const Pair d = numerator(0);
         // beyond the doubles: infinity says that numbers were too large to be squared
-        scatter[c] = n.high == 0 || d.high <= 0 ? 0.0 : std::isfinite(d.high) ? (d / n).high : d.high;
+        const bool varies = n.high != 0 && d.high > 0;
+        scatter[c] = !varies ? 0.0 : std::isfinite(d.high) ? (d / n).high : d.high;
     }
 }
 

@@ -45,7 +45,8 @@ class MomentSums {
 
     Outcome add() {
         const std::size_t row_bytes = std::max<std::size_t>(X_.columns * sizeof(T), 1);
-        const std::size_t block = std::clamp<std::size_t>(kBlockBytes / row_bytes, 16, kMaxBlockRows);
+        const std::size_t block =
+            std::clamp<std::size_t>(kBlockBytes / row_bytes, 16, kMaxBlockRows);
         std::size_t since_flush = 0;
         for (std::size_t first = 0; first < X_.rows; first += block) {
             const std::size_t rows = std::min(block, X_.rows - first);
@@ -259,7 +260,8 @@ class MomentSums {
             std::int64_t* total = totals_.data() + (g * tiles_ + tile) * kTotals * kLanes + lane;
             const std::size_t cell = g * X_.columns + first_column(tile) + lane;
             for (int t = 0; t < kTotals; ++t) {
-                const std::int64_t value = std::exchange(total[static_cast<std::size_t>(t) * kLanes], 0);
+                const std::int64_t value =
+                    std::exchange(total[static_cast<std::size_t>(t) * kLanes], 0);
                 if (value == 0 || !own(tile, lane)) continue;
                 const int p = t - kMaxSlices;
                 if (!(p < 0 ? total_.add(cell, value, sum_unit(tile, lane, t))
