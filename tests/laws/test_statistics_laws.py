@@ -105,7 +105,7 @@ def assert_same(a: Any, b: Any) -> None:
 
 
 @each_case
-@share(4)
+@share(7)
 @given(random=randoms, n=n_rows, d=n_columns)
 def test_parts_in_any_order_sum_to_the_whole(case, random, n, d):
     X, codes, weight = case.rows(random, n, d), group_codes(random, n, K), weights(random, n)
@@ -130,7 +130,7 @@ def test_no_rows_are_zero_and_zero_is_neutral(case, random, n, d):
 
 
 @pytest.mark.parametrize("name", CASES)
-@share(4)
+@share(7)
 @given(random=randoms, n=n_rows, m=n_rows, d=n_columns)
 def test_rows_taken_back_leave_no_trace(name, random, n, m, d):
     case = CASES[name]

@@ -15,6 +15,7 @@ from strategies import (
     n_rows,
     plain,
     randoms,
+    share,
     some_sparse_rows,
     table,
 )
@@ -47,6 +48,7 @@ def scores(random: Random, n: int, d: int) -> tuple[np.ndarray, ...]:
     return random.normal(0, 20, (K, d)), random.normal(0, 20, (K, d)), bias, np.empty((2, n, K))
 
 
+@share(2)
 @given(random=randoms, n=st.integers(1, 70), d=n_columns, cells=st.sampled_from([plain, anything]))
 def test_gaussian_scores_agree(random, n, d, cells):
     X = laid_out(random, table(random, n, d, cells))
@@ -60,6 +62,7 @@ def test_gaussian_scores_agree(random, n, d, cells):
     assert_close(ours, plain, scale)
 
 
+@share(2)
 @given(random=randoms, n=st.integers(1, 70), d=n_columns)
 def test_linear_scores_agree(random, n, d):
     X = laid_out(random, table(random, n, d))
@@ -70,6 +73,7 @@ def test_linear_scores_agree(random, n, d):
     assert_close(ours, plain, scale + np.abs(absent).sum(axis=1) + np.abs(bias))
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns, threshold=st.sampled_from([None, 0.0, 1.5]))
 def test_sparse_scores_agree(random, n, d, threshold):
     X = some_sparse_rows(random, n, d, plain)
@@ -80,6 +84,7 @@ def test_sparse_scores_agree(random, n, d, threshold):
     assert_close(ours, expected, scale + np.abs(bias))
 
 
+@share(2)
 @given(random=randoms, k=st.integers(1, 20), d=n_columns)
 def test_tables_side_by_side_agree(random, k, d):
     weight = random.normal(size=(k, d))
@@ -88,6 +93,7 @@ def test_tables_side_by_side_agree(random, k, d):
     assert not ours[:, k:].any()
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns)
 def test_scores_by_table_agree(random, n, d):
     X, offset = coded(random, n, d), np.append(0, np.cumsum(random.integers(1, 8, d)))
@@ -97,6 +103,7 @@ def test_scores_by_table_agree(random, n, d):
     assert_close(ours, plain, np.abs(weight).sum(axis=1) + np.abs(bias) + np.zeros((n, K)))
 
 
+@share(2)
 @given(
     random=randoms,
     n=st.integers(1, 20),

@@ -52,6 +52,7 @@ def test_every_kernel_has_a_twin():
     assert sorted(compiled.__all__) == sorted(reference.__all__)
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns, cells=kinds, squares=st.booleans())
 def test_moments_agree_to_the_last_bit(random, n, d, cells, squares):
     X = laid_out(random, table(random, n, d, cells))
@@ -60,6 +61,7 @@ def test_moments_agree_to_the_last_bit(random, n, d, cells, squares):
     assert_equal_sums(ours, reference.moments(X, codes, weight, K, squares))
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns, cells=kinds)
 def test_moments_are_the_sums_of_fractions(random, n, d, cells):
     X = laid_out(random, table(random, n, d, cells))
@@ -135,6 +137,7 @@ def test_moments_hold_a_negative_number_at_the_top_of_their_window():
     assert_equal_sums(compiled.moments(X, codes, None, K), reference.moments(X, codes, None, K))
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns, infinity=st.sampled_from([np.inf, -np.inf]))
 def test_both_refuse_infinite_cells(random, n, d, infinity):
     X = laid_out(random, table(random, n, d))
@@ -146,6 +149,7 @@ def test_both_refuse_infinite_cells(random, n, d, infinity):
                 twin.moments(X, codes, weight, K)
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns)
 def test_category_counts_agree_to_the_last_bit(random, n, d):
     X, sizes = coded(random, n, d), random.integers(0, 8, d)
@@ -154,6 +158,7 @@ def test_category_counts_agree_to_the_last_bit(random, n, d):
     assert_equal_sums([ours], [reference.category_counts(X, codes, weight, K, sizes)])
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns)
 def test_ranges_of_codes_agree(random, n, d):
     X = coded(random, n, d)
@@ -161,6 +166,7 @@ def test_ranges_of_codes_agree(random, n, d):
         np.testing.assert_array_equal(ours, other)
 
 
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns, cells=kinds, threshold=thresholds)
 def test_sparse_sums_agree_to_the_last_bit(random, n, d, cells, threshold):
     X = some_sparse_rows(random, n, d, cells)
@@ -174,6 +180,7 @@ def test_a_small_negative_sparse_entry_keeps_its_sign():
     assert Exact(*compiled.sparse_sums(X, codes, None, 1, None)).rounded() == -(2.0**-11)
 
 
+@share(2)
 @given(random=randoms, n=n_rows)
 def test_carries_and_pairs_agree_to_the_last_bit(random, n):
     exact, exponent = limbs.of_doubles(anything(random, n))

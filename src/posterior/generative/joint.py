@@ -11,10 +11,11 @@ from posterior import kernels
 from posterior.data.rows import Features, Hard, Rows, Soft
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Scorer, fill
+from posterior.statistics.algebra import Statistics
 from posterior.statistics.exact import Exact
 from posterior.statistics.moments import group_weight
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Statistics)
 P = TypeVar("P")
 
 HIDDEN = -1  # the code of a row whose group is not known
@@ -28,48 +29,36 @@ class JointStatistics(Generic[S]):
     features: S
 
     def __add__(self, other: JointStatistics[S], /) -> JointStatistics[S]:
-        return JointStatistics(self.weight + other.weight, self._of(other, "+"))
+        return JointStatistics(self.weight + other.weight, self.features + other.features)
 
     def __sub__(self, other: JointStatistics[S], /) -> JointStatistics[S]:
-        return JointStatistics(self.weight - other.weight, self._of(other, "-"))
-
-    def _of(self, other: JointStatistics[S], sign: str) -> S:
-        a: Any = self.features
-        return a + other.features if sign == "+" else a - other.features
+        return JointStatistics(self.weight - other.weight, self.features - other.features)
 
     def __mul__(self, factor: float, /) -> JointStatistics[S]:
-        features: Any = self.features
-        return JointStatistics(self.weight * factor, features * factor)
+        return JointStatistics(self.weight * factor, self.features * factor)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointStatistics):
             return NotImplemented
-        return self.weight == other.weight and self.features == other.features
+        return self.weight == other.weight and bool(self.features == other.features)
 
     __hash__ = None  # type: ignore[assignment]
 
     def take(self, groups: Any) -> JointStatistics[S]:
-        features: Any = self.features
-        return JointStatistics(self.weight[groups], features.take(groups))
+        return JointStatistics(self.weight[groups], self.features.take(groups))
 
     def placed(self, index: Array, n_groups: int) -> JointStatistics[S]:
-        limbs = np.zeros((n_groups, self.weight.limbs.shape[-1]), np.int64)
-        limbs[index] = self.weight.limbs
-        features: Any = self.features
-        weight = Exact(limbs, self.weight.exponent)
-        return JointStatistics(weight, features.placed(index, n_groups))
+        weight = self.weight.placed(index, n_groups)
+        return JointStatistics(weight, self.features.placed(index, n_groups))
 
     def pooled(self) -> JointStatistics[S]:
-        features: Any = self.features
-        return JointStatistics(self.weight.sum().reshape(1), features.pooled())
+        return JointStatistics(self.weight.sum().reshape(1), self.features.pooled())
 
     def compact(self) -> JointStatistics[S]:
-        features: Any = self.features
-        return JointStatistics(self.weight.compact(), features.compact())
+        return JointStatistics(self.weight.compact(), self.features.compact())
 
     def arrays(self) -> dict[str, Array]:
-        features: Any = self.features
-        parts = {f"features.{name}": array for name, array in features.arrays().items()}
+        parts = {f"features.{name}": array for name, array in self.features.arrays().items()}
         return self.weight.arrays("weight") | parts
 
 

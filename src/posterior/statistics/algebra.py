@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Protocol, Self
 
-import numpy as np
-
 from posterior.data.typing import Array
 from posterior.statistics.exact import Exact
 
@@ -78,7 +76,7 @@ class SumOfFields:
         return self._each(lambda x: x[groups])
 
     def placed(self, index: Array, n_groups: int) -> Self:
-        return self._each(lambda x: _placed(x, index, n_groups))
+        return self._each(lambda x: x.placed(index, n_groups))
 
     def pooled(self) -> Self:
         return self._each(lambda x: x.sum(axis=0).reshape(1, *x.shape[1:]))
@@ -95,9 +93,3 @@ class SumOfFields:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Self:
         return cls(*(Exact.from_arrays(arrays, f.name) for f in fields(cls)))  # type: ignore[arg-type]
-
-
-def _placed(x: Exact, index: Array, n_groups: int) -> Exact:
-    limbs = np.zeros((n_groups, *x.limbs.shape[1:]), np.int64)
-    limbs[index] = x.limbs
-    return Exact(limbs, x.exponent)

@@ -118,9 +118,7 @@ class Counts:
         return Counts(self.values, self.table[groups])
 
     def placed(self, index: Array, n_groups: int) -> Counts:
-        limbs = np.zeros((n_groups, *self.table.limbs.shape[1:]), np.int64)
-        limbs[index] = self.table.limbs
-        return Counts(self.values, Exact(limbs, self.table.exponent))
+        return Counts(self.values, self.table.placed(index, n_groups))
 
     def pooled(self) -> Counts:
         return Counts(self.values, self.table.sum(axis=0).reshape(1, -1))

@@ -48,6 +48,12 @@ class Exact:
         """Numbers at some positions of the first axis."""
         return Exact(np.ascontiguousarray(self.limbs[index]), self.exponent)
 
+    def placed(self, index: Array, n: int) -> Exact:
+        """Numbers at new positions among n of the first axis, zeros elsewhere."""
+        limbs = np.zeros((n, *self.limbs.shape[1:]), np.int64)
+        limbs[index] = self.limbs
+        return Exact(limbs, self.exponent)
+
     def reshape(self, *shape: int) -> Exact:
         return Exact(self.limbs.reshape(*shape, self.limbs.shape[-1]), self.exponent)
 
