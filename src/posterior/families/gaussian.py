@@ -178,18 +178,18 @@ class Gaussian(Family[Moments, GaussianParameters]):
         score = np.empty((len(x), groups.n_groups))
         if self.prior is None or len(x) * statistics.weight.shape[1] == 0:
             others = self._estimate(sums, Sums.of(statistics.pooled()))
-            score[:] = log_density(x[:, None, :], others).sum(axis=2)
+            score[:] = _row_scores(x[:, None, :], others)
         elif isinstance(self.prior, VarianceFloor) and not self.predictive and seen.all():
             plain = Gaussian(None)._estimate(sums, Sums.of(statistics.pooled()))
             floor = self._floor(_mean_and_variance(pooled)[1])
             for k in range(groups.n_groups):
                 parameters = GaussianParameters(plain.mean[k], plain.variance[k] + floor)
-                score[:, k] = log_density(x, parameters).sum(axis=1)
+                score[:, k] = _row_scores(x, parameters)
         else:
             for k in range(groups.n_groups):
-                score[:, k] = log_density(x, self._estimate(sums[[k]], pooled)).sum(axis=1)
+                score[:, k] = _row_scores(x, self._estimate(sums[[k]], pooled))
         mine = self._estimate(sums[codes] - own, pooled)
-        score[np.arange(len(x)), codes] = log_density(x, mine).sum(axis=1)
+        score[np.arange(len(x)), codes] = _row_scores(x, mine)
         return score
 
     def sample(
@@ -229,6 +229,12 @@ def _mean_and_variance(sums: Moments | Sums) -> tuple[Floats, Floats]:
     mean, scatter = sums.mean_and_scatter()
     with np.errstate(invalid="ignore", divide="ignore"):
         return mean, scatter / sums.weight.rounded()
+
+
+def _row_scores(x: Floats, parameters: GaussianParameters) -> Floats:
+    """Log densities of rows; not a number where the data leave a parameter open."""
+    known = (parameters.variance > 0).all(axis=-1)
+    return np.where(known, log_density(x, parameters).sum(axis=-1), np.nan)
 
 
 def log_density(x: Floats, parameters: GaussianParameters) -> Floats:

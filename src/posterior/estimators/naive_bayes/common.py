@@ -61,7 +61,9 @@ class NumericClassifier(GenerativeClassifier):
             accept_sparse="csr" if self.accepts_sparse else False,
             ensure_all_finite=False,  # looked at chunk by chunk, while it is in cache
         )
-        return table if isinstance(table, np.ndarray) else SparseRows.of(table)
+        if not isinstance(table, np.ndarray):
+            return SparseRows.of(table)
+        return table.astype(np.float64) if table.dtype.kind == "O" else table  # None is missing
 
     def _is_plain(self, X: Any, reset: bool) -> bool:
         """Whether X is what the kernels read, so that the long way of checking can be spared."""
