@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "exact.hpp"
@@ -97,33 +96,11 @@ SparseOutcome add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t col
 // What kernels need to know of numbers before they add them.
 struct Survey {
     double smallest, largest;
-    std::int64_t lowest_bit;
+    std::int64_t lowest_bit;  // set in any number
     bool whole, finite;
 };
 
-template <typename T>
-Survey survey(const T* x, std::size_t n) {
-    constexpr double round = 0x1.8p52;
-    double smallest = std::numeric_limits<double>::infinity(), largest = -smallest, zeros = 0;
-    std::int64_t fractions = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double v = static_cast<double>(x[i]);
-        smallest = v < smallest ? v : smallest;
-        largest = v > largest ? v : largest;
-        fractions += ((v + round) - round != v) & (v < 0x1p51) & (v > -0x1p51);
-        zeros += v * 0;  // not a number, if v is none or infinite
-    }
-    Survey s{smallest, largest, 0, fractions == 0, zeros == 0};
-    if (s.whole || !s.finite) return s;
-    s.lowest_bit = 5000;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double v = static_cast<double>(x[i]);
-        if (v == 0) continue;
-        const Parts p(v);
-        const auto bit = p.exponent + __builtin_ctzll(static_cast<unsigned long long>(p.mantissa));
-        s.lowest_bit = bit < s.lowest_bit ? bit : s.lowest_bit;
-    }
-    return s;
-}
+Survey survey(const double* x, std::size_t n);
+Survey survey(const float* x, std::size_t n);
 
 }  // namespace posterior

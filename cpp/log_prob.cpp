@@ -61,13 +61,28 @@ POSTERIOR_INLINE void sums(const T* x, std::ptrdiff_t step, std::size_t rows, co
         }
 }
 
+// Every group reads a row again, so floats become doubles once, a few rows at a time.
+template <bool Distances>
+POSTERIOR_INLINE void widened_sums(const float* x, std::ptrdiff_t step, std::size_t rows,
+                                   const Tiles& t, double* out) {
+    constexpr std::size_t kRows = 16;
+    std::vector<double> wide(kRows * t.columns);
+    for (std::size_t i = 0; i < rows; i += kRows, out += kRows * t.groups) {
+        const std::size_t n = std::min(kRows, rows - i);
+        for (std::size_t r = 0; r < n; ++r, x += step)
+            for (std::size_t j = 0; j < t.columns; ++j)
+                wide[r * t.columns + j] = static_cast<double>(x[j]);
+        sums<Distances>(wide.data(), static_cast<std::ptrdiff_t>(t.columns), n, t, out);
+    }
+}
+
 POSTERIOR_CLONES void distances(const double* x, std::ptrdiff_t step, std::size_t rows,
                                 const Tiles& t, double* out) {
     sums<true>(x, step, rows, t, out);
 }
 POSTERIOR_CLONES void distances(const float* x, std::ptrdiff_t step, std::size_t rows,
                                 const Tiles& t, double* out) {
-    sums<true>(x, step, rows, t, out);
+    widened_sums<true>(x, step, rows, t, out);
 }
 POSTERIOR_CLONES void products(const double* x, std::ptrdiff_t step, std::size_t rows,
                                const Tiles& t, double* out) {
@@ -75,7 +90,7 @@ POSTERIOR_CLONES void products(const double* x, std::ptrdiff_t step, std::size_t
 }
 POSTERIOR_CLONES void products(const float* x, std::ptrdiff_t step, std::size_t rows,
                                const Tiles& t, double* out) {
-    sums<false>(x, step, rows, t, out);
+    widened_sums<false>(x, step, rows, t, out);
 }
 
 // Adds x times a row of W to the sums of up to eight groups a vector, which stay in registers.

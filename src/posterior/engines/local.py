@@ -18,8 +18,8 @@ from posterior.statistics.algebra import Addable
 S = TypeVar("S", bound=Addable)
 T = TypeVar("T")
 
-SUM_CELLS = 2_000_000  # cells of a chunk to sum: large against its statistics, small for a queue
-FILL_CELLS = 400_000  # cells of a chunk to score: in and out stay in cache
+SUM_CELLS = 3_000_000  # cells of a chunk to sum: large against its statistics, small for a queue
+FILL_CELLS = 800_000  # cells of a chunk to score: in and out stay in cache
 
 _chosen: int | None = None
 _pools: dict[int, ThreadPoolExecutor] = {}

@@ -25,7 +25,7 @@ class Explaining(Predicting):
         check_is_fitted(self)
         joint = self._joint()
         features = self._features(X, fitting=False, reset=False)
-        self._check_chunk(features, 0, fitting=False)
+        self._check_cells(features, 0, fitting=False)
         with self._names():
             joint.scorer()  # refuses parameters that the data left open
         terms = joint.evidence(features)

@@ -54,6 +54,9 @@ class Hooks(ClassifierMixin, BaseEstimator):
         """Look at a chunk while it is in cache."""
         self._check_cells(X, first_row, fitting)
 
+    def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
+        """Look at the scores of a chunk instead, where they tell of bad cells."""
+
     def _forgotten(self, features: Any) -> Any:
         """Statistics after rows were taken back, without what only those rows had."""
         return features

@@ -32,9 +32,11 @@ class Predicting(Hooks):
             if evidence:
                 log_joint = np.empty((len(part), len(joint.log_prior)))
                 scorer(chunk, log_joint)
+                self._check_scores(log_joint, chunk, rows.start)
                 kernels.normalize(log_joint, "log_evidence", part)
                 return
             scorer(chunk, part)
+            self._check_scores(part, chunk, rows.start)
             if wanted is not None:
                 kernels.normalize(part, wanted)
 

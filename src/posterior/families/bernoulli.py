@@ -43,7 +43,13 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
 
     def estimate(self, statistics: Totals, pooled: Totals | None = None) -> BernoulliParameters:
         yes, no = statistics.total.rounded(), (statistics.weight - statistics.total).rounded()
-        return self._estimate(yes, no, self._share(statistics, pooled))
+        rows = statistics.weight.rounded() + self._pseudo_rows()
+        return self._estimate(yes, no, self._share(statistics, pooled), rows)
+
+    def _pseudo_rows(self) -> Floats:
+        """How many rows the prior adds to a column."""
+        prior = self.prior
+        return 2 * np.asarray(prior.alpha) if isinstance(prior, Laplace) else np.asarray(prior.m)
 
     def _share(self, statistics: Totals, pooled: Totals | None = None) -> Floats:
         """How often everyone says yes, for a prior that asks."""
@@ -61,12 +67,14 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
             more_no = self.prior.m - more_yes
         return yes + more_yes, no + more_no
 
-    def _estimate(self, yes: Floats, no: Floats, share: Floats) -> BernoulliParameters:
+    def _estimate(
+        self, yes: Floats, no: Floats, share: Floats, rows: Floats | None = None
+    ) -> BernoulliParameters:
         n_yes, n_no = self._counts(yes, no, share)
-        rows = n_yes + n_no
+        rows = n_yes + n_no if rows is None else rows
         with np.errstate(divide="ignore", invalid="ignore"):
             log_rows = np.log(rows)
-            log_yes, log_no = np.log(n_yes), np.log(n_no)
+            log_yes, log_no = np.log(n_yes, out=n_yes), np.log(n_no, out=n_no)
             log_yes -= log_rows
             log_no -= log_rows
         unknown = rows <= 0  # nothing seen and nothing believed: both alike

@@ -53,9 +53,11 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         counts = self._counts(total, everyone)
         check_finite(counts)
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_prob = np.log(counts)
-            log_prob -= np.log(counts.sum(axis=1, keepdims=True))
-        np.copyto(log_prob, -np.log(counts.shape[1]), where=np.isnan(log_prob))
+            log_words = np.log(counts.sum(axis=1, keepdims=True))
+            log_prob = np.log(counts, out=None if self.predictive else counts)
+            log_prob -= log_words
+        if np.isnan(log_words).any() or np.isneginf(log_words).any():  # an empty urn: words alike
+            np.copyto(log_prob, -np.log(log_prob.shape[1]), where=np.isnan(log_prob))
         return MultinomialParameters(log_prob, counts if self.predictive else None)
 
     def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:

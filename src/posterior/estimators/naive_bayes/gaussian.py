@@ -70,8 +70,11 @@ class GaussianNB(NumericClassifier):
         return Gaussian(VarianceFloor(self.var_smoothing))
 
     def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
-        if not fitting:  # while fitting, the sums themselves notice
-            super()._check_chunk(X, first_row, fitting)
+        """Sums and scores notice an infinite cell themselves."""
+
+    def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
+        if not np.isfinite(scores.sum()):
+            self._check_cells(X, first_row, fitting=False)
 
     def _log_prior(self, weight: Floats) -> Floats:
         return log_prior(weight, self.priors)

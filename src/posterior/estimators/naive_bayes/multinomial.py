@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from posterior.data.rows import SparseRows
 from posterior.data.typing import Floats
 from posterior.estimators.naive_bayes.common import DiscreteNB
 from posterior.families import Complement, Laplace, Multinomial
@@ -60,6 +61,15 @@ class MultinomialNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.calibrated = calibrated
+
+    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
+        if fitting or not isinstance(X, SparseRows):
+            self._check_cells(X, first_row, fitting)
+
+    def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
+        """An entry of a sparse row that is no number makes a score that is none."""
+        if not np.isfinite(scores.sum()):
+            self._check_cells(X, first_row, fitting=False)
 
     def _family(self) -> AnyFamily:
         return Multinomial(Laplace(self._check_alpha()))

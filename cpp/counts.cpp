@@ -1,0 +1,60 @@
+#include "counts.hpp"
+
+#include <limits>
+
+#include "simd.hpp"
+
+namespace posterior {
+
+// One look at all numbers, eight at a time. v · 0 is not a number if v is none or infinite, and
+// adding and subtracting 1.5 · 2^52 rounds to whole numbers.
+template <typename T>
+POSTERIOR_INLINE Survey look(const T* x, std::size_t n) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    Lanes smallest = Lanes{} + infinity, largest = Lanes{} - infinity, zeros = {};
+    Integers fractions = {};
+    for (std::size_t i = 0; i < n; i += kLanes) {
+        Lanes v;
+        if (i + kLanes <= n) {
+            load(v, x + i);
+        } else {  // the last few, filled up with the first of them
+            for (std::size_t l = 0; l < kLanes; ++l)
+                v[l] = static_cast<double>(x[i + l < n ? i + l : i]);
+        }
+        smallest = v < smallest ? v : smallest;
+        largest = v > largest ? v : largest;
+        zeros += v * 0;
+        const Lanes whole = (v + 0x1.8p52) - 0x1.8p52;
+        fractions |= (whole != v) & (v < 0x1p51) & (v > -0x1p51);
+    }
+    Survey s{infinity, -infinity, 0, !any(fractions), true};
+    for (std::size_t l = 0; l < kLanes; ++l) {
+        s.smallest = smallest[l] < s.smallest ? smallest[l] : s.smallest;
+        s.largest = largest[l] > s.largest ? largest[l] : s.largest;
+        s.finite = s.finite && zeros[l] == 0;
+    }
+    return s;
+}
+
+POSTERIOR_CLONES Survey first_look(const double* x, std::size_t n) { return look(x, n); }
+POSTERIOR_CLONES Survey first_look(const float* x, std::size_t n) { return look(x, n); }
+
+template <typename T>
+Survey complete(const T* x, std::size_t n) {
+    Survey s = first_look(x, n);
+    if (s.whole || !s.finite) return s;
+    s.lowest_bit = 5000;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double v = static_cast<double>(x[i]);
+        if (v == 0) continue;
+        const Parts p(v);
+        const auto bit = p.exponent + __builtin_ctzll(static_cast<unsigned long long>(p.mantissa));
+        s.lowest_bit = bit < s.lowest_bit ? bit : s.lowest_bit;
+    }
+    return s;
+}
+
+Survey survey(const double* x, std::size_t n) { return complete(x, n); }
+Survey survey(const float* x, std::size_t n) { return complete(x, n); }
+
+}  // namespace posterior
