@@ -173,22 +173,23 @@ class Gaussian(Family[Moments, GaussianParameters]):
             own = Sums(w * own.weight, w * own.total, w * own.squares)
         sums, codes = Sums.of(statistics), groups.codes
         pooled = Sums.of(statistics.pooled())[np.zeros(len(x), int)] - own
-        seen = sums.weight.rounded() > 0
+        left, seen = sums[codes] - own, sums.weight.rounded() > 0
         # other groups keep their sums; only what the prior says may change from row to row
         score = np.empty((len(x), groups.n_groups))
-        if self.prior is None or len(x) * statistics.weight.shape[1] == 0:
-            others = self._estimate(sums, Sums.of(statistics.pooled()))
-            score[:] = _row_scores(x[:, None, :], others)
-        elif isinstance(self.prior, VarianceFloor) and not self.predictive and seen.all():
-            plain = Gaussian(None)._estimate(sums, Sums.of(statistics.pooled()))
-            floor = self._floor(_mean_and_variance(pooled)[1])
+        if isinstance(self.prior, VarianceFloor) and not self.predictive and seen.all():
+            with np.errstate(invalid="ignore", divide="ignore"):
+                scatter = pairs.scatter(pooled.weight, pooled.total, pooled.squares)
+                floor = self._floor(scatter / pooled.weight.rounded())
+            mean, variance = _mean_and_variance(sums)
             for k in range(groups.n_groups):
-                parameters = GaussianParameters(plain.mean[k], plain.variance[k] + floor)
+                parameters = GaussianParameters(mean[k], variance[k] + floor)
                 score[:, k] = _row_scores(x, parameters)
+            mean, variance = _mean_and_variance(left)
+            mine = GaussianParameters(mean, variance + floor)
         else:
             for k in range(groups.n_groups):
                 score[:, k] = _row_scores(x, self._estimate(sums[[k]], pooled))
-        mine = self._estimate(sums[codes] - own, pooled)
+            mine = self._estimate(left, pooled)
         score[np.arange(len(x)), codes] = _row_scores(x, mine)
         return score
 
