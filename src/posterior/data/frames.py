@@ -145,9 +145,9 @@ def _item(value: Any, row: int, name: Any) -> str:
 
 def distinct(cells: Sequence[str | None]) -> Array:
     """The sorted values of some cells."""
-    texts = sorted(set(cells) - {None})  # type: ignore[type-var]
+    texts = sorted(text for text in set(cells) if text is not None)
     # NumPy's strings lose zeros at their end
-    plain_text = not any(str(t).endswith("\0") for t in texts)
+    plain_text = not any(text.endswith("\0") for text in texts)
     return np.array(texts, dtype="<U1" if not texts else None if plain_text else object)
 
 

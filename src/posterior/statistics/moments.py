@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import Groups, Hard, SparseRows
+from posterior.data.rows import Groups, Hard, Soft, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.kernels import pairs
 from posterior.kernels.pairs import Pair, two_product
@@ -32,8 +32,9 @@ class Totals(SumOfFields):
             sums = kernels.sparse_sums(X, groups.codes, groups.weight, groups.n_groups, above)
             return cls(group_weight(groups).reshape(-1, 1), Exact(*sums))
         if isinstance(X, SparseRows):
+            assert isinstance(groups, Soft)
             matrix = X.scipy() if above is None else (X.scipy() > above).astype(np.float64)
-            total = Exact.of(np.ascontiguousarray((matrix.T @ groups.R).T))  # type: ignore[union-attr]
+            total = Exact.of(np.ascontiguousarray((matrix.T @ groups.R).T))
             return cls(group_weight(groups).reshape(-1, 1), total)
         dense = X if above is None else indicators(X, above)
         if isinstance(groups, Hard):
