@@ -1,5 +1,5 @@
 // Weighted counts of categories and weighted sums of sparse rows, by group, exact.
-// Twins: posterior.kernels.reference.category_counts, sparse_sums.
+// Twins: posterior.kernels.reference.group_counts, category_counts, sparse_sums.
 #pragma once
 
 #include <cmath>
@@ -24,6 +24,17 @@ inline std::vector<std::uint32_t> rows_by_group(Groups groups, std::size_t rows)
             order[start[static_cast<std::size_t>(groups.codes[i])]++] =
                 static_cast<std::uint32_t>(i);
     return order;
+}
+
+// How many rows each group has. Rows take turns at four tables, so that equal neighbours need not
+// wait for each other.
+inline void count_groups(const std::int32_t* codes, std::size_t rows, std::size_t count,
+                         std::int64_t* out) {
+    std::vector<std::int64_t> table(4 * count);
+    for (std::size_t i = 0; i < rows; ++i)
+        if (codes[i] >= 0) ++table[i % 4 * count + static_cast<std::size_t>(codes[i])];
+    for (std::size_t g = 0; g < count; ++g)
+        out[g] = table[g] + table[count + g] + table[2 * count + g] + table[3 * count + g];
 }
 
 // The smallest and largest code of each column.

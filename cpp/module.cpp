@@ -188,6 +188,12 @@ NB_MODULE(_compiled, m) {
     bind_sparse<double, std::int64_t>(m);
     bind_sparse<float, std::int32_t>(m);
     bind_sparse<float, std::int64_t>(m);
+    m.def("count_groups",
+          [](Codes codes, Output<std::int64_t> out) {
+              nb::gil_scoped_release free;
+              p::count_groups(codes.data(), codes.shape(0), out.size(), out.data());
+          },
+          "codes"_a.noconvert(), "out"_a.noconvert());
     m.def("carry",
           [](Output<std::int64_t> limbs) {
               nb::gil_scoped_release free;

@@ -28,9 +28,7 @@ typedef std::int64_t Integers __attribute__((vector_size(kLanes * sizeof(std::in
 
 POSTERIOR_INLINE void load(Lanes& v, const double* p) { std::memcpy(&v, p, sizeof v); }
 POSTERIOR_INLINE void load(Lanes& v, const float* p) {
-    Floats narrow;
-    std::memcpy(&narrow, p, sizeof narrow);
-    v = __builtin_convertvector(narrow, Lanes);
+    for (std::size_t l = 0; l < kLanes; ++l) v[l] = static_cast<double>(p[l]);  // one instruction
 }
 POSTERIOR_INLINE void store(double* p, const Lanes& v) { std::memcpy(p, &v, sizeof v); }
 

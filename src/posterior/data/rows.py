@@ -5,7 +5,7 @@ Slicing rows costs nothing: every part is a view.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -156,5 +156,11 @@ class Rows:
 
 
 def chunk_starts(n_rows: int, chunk_rows: int) -> Sequence[int]:
-    """First rows of the chunks; they depend on the data alone, never on who works on them."""
+    """First rows of the chunks."""
     return range(0, max(n_rows, 1), chunk_rows)
+
+
+def slabs(n_rows: int, width: int) -> Iterator[slice]:
+    """Slices of rows so small that what is made of them on the way stays in cache."""
+    step = max(1, 100_000 // max(width, 1))
+    return (slice(i, i + step) for i in range(0, max(n_rows, 1), step))

@@ -51,11 +51,15 @@ def _whole_numbers(y: Array) -> tuple[Array, Codes]:
     if high - low > 4 * len(y) + 1000:
         classes, codes = np.unique(y, return_inverse=True)
         return classes, codes.astype(np.int32)
-    shifted = y - y.dtype.type(low)  # a table of all whole numbers in between: no sort
+    # places in all whole numbers from low to high: no sort
+    codes = (y if low == 0 else y - y.dtype.type(low)).astype(np.int32)
     seen = np.zeros(high - low + 1, bool)
-    seen[shifted] = True
+    for start in range(0, len(y), 4096):
+        seen[codes[start : start + 4096]] = True
+        if seen.all():
+            return np.arange(low, high + 1).astype(y.dtype), codes
     code = (np.cumsum(seen) - 1).astype(np.int32)
-    return (np.flatnonzero(seen) + low).astype(y.dtype), code[shifted]
+    return (np.flatnonzero(seen) + low).astype(y.dtype), code[codes]
 
 
 def _named(y: Array) -> tuple[Array, Codes]:

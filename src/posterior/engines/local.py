@@ -18,7 +18,7 @@ from posterior.statistics.algebra import Addable
 S = TypeVar("S", bound=Addable)
 T = TypeVar("T")
 
-SUM_CELLS = 3_000_000  # cells of a chunk to sum: large against its statistics, small for a queue
+SUM_CELLS = 300_000, 9_000_000  # cells of a chunk to sum: worth a thread's while, and a queue's
 FILL_CELLS = 800_000  # cells of a chunk to score: in and out stay in cache
 
 _chosen: int | None = None
@@ -67,7 +67,7 @@ class Local:
 
     def sum(self, function: Callable[[Rows], S], rows: Rows) -> S:
         """function(chunk) added up over all chunks, in order."""
-        size = self.chunk_rows or _rows_to_sum(rows)
+        size = self.chunk_rows or self._even(len(rows), *_rows_to_sum(rows))
         starts = chunk_starts(len(rows), size)
         if len(starts) == 1:
             return function(rows)
@@ -90,6 +90,12 @@ class Local:
             pass
         return None
 
+    def _even(self, n_rows: int, least: int, most: int) -> int:
+        """Rows of a chunk, so that every thread gets as many chunks as the others."""
+        n = self.threads or n_threads()
+        rounds = -(-n_rows // (most * n))
+        return max(least, -(-n_rows // max(rounds * n, 1)))
+
     def _map(self, function: Callable[[int], T], starts: Iterable[int]) -> Iterable[T]:
         n = self.threads or n_threads()
         if n == 1:
@@ -106,9 +112,11 @@ def _cells_a_row(X: Features) -> int:
     return X.shape[1]
 
 
-def _rows_to_sum(rows: Rows) -> int:
-    """Enough rows that adding their statistics costs less than making them."""
+def _rows_to_sum(rows: Rows) -> tuple[int, int]:
+    """The least and the most rows of a chunk: adding its statistics must cost less than them."""
     X, groups = rows.X, rows.groups
     width = max(_cells_a_row(X), 1)
-    least = 2 * groups.n_groups * X.shape[1] // width if isinstance(groups, Hard) else 0
-    return max(1024, SUM_CELLS // width, least)
+    statistics = 2 * groups.n_groups * X.shape[1] // width
+    least, most = (max(1024, cells // width, statistics) for cells in SUM_CELLS)
+    # parts of rows do not add exactly: their chunks must not depend on the number of threads
+    return (least, most) if isinstance(groups, Hard) else (most, most)

@@ -33,6 +33,7 @@ carry = active.carry
 category_counts = active.category_counts
 code_range = active.code_range
 gaussian_log_joint = active.gaussian_log_joint
+group_counts = active.group_counts
 linear_log_joint = active.linear_log_joint
 mean_and_scatter = active.mean_and_scatter
 moments = active.moments

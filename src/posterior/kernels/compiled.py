@@ -18,6 +18,7 @@ __all__ = [
     "category_counts",
     "code_range",
     "gaussian_log_joint",
+    "group_counts",
     "linear_log_joint",
     "mean_and_scatter",
     "moments",
@@ -31,7 +32,7 @@ __all__ = [
 
 Sum = tuple[Integers, int]
 
-SLICED = 4 * 22  # bits below the largest number that the fast path of moments reaches
+SLICED = 4 * 23  # bits below the largest number that the fast path of moments reaches
 SAMPLE = 64  # rows looked at to guess which bits the sums will need
 LANES = 8
 WANTED = {"log_posterior": 0, "posterior": 1, "log_evidence": 2}
@@ -91,6 +92,13 @@ def moments(
         if outcome != WINDOW_TOO_SMALL:
             return count, total, square if squares else None
     raise AssertionError("the window of all rows holds all rows")
+
+
+def group_counts(codes: Codes, n_groups: int) -> Integers:
+    """How many rows each group has."""
+    counts = np.empty(n_groups, np.int64)
+    _compiled.count_groups(codes, counts)
+    return counts
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:

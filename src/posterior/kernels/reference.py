@@ -5,12 +5,10 @@ Exact sums come as (limbs, exponent); see `posterior.kernels.limbs`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from posterior.data.errors import NotFiniteError
-from posterior.data.rows import SparseRows
+from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs as fixed
 from posterior.kernels import pairs
@@ -21,6 +19,7 @@ __all__ = [
     "category_counts",
     "code_range",
     "gaussian_log_joint",
+    "group_counts",
     "linear_log_joint",
     "mean_and_scatter",
     "moments",
@@ -109,6 +108,11 @@ def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Flo
     return pairs.mean(rows, sums), np.where(varied, scatter, 0.0)
 
 
+def group_counts(codes: Codes, n_groups: int) -> Integers:
+    """How many rows each group has."""
+    return np.bincount(codes[codes >= 0], minlength=n_groups)
+
+
 def code_range(X: Array) -> tuple[Integers, Integers]:
     """The smallest and largest code of each column."""
     return X.min(axis=0).astype(np.int64), X.max(axis=0).astype(np.int64)
@@ -146,12 +150,6 @@ def sparse_sums(
     return limbs.reshape(n_groups, X.n_columns, limbs.shape[1]), exponent
 
 
-def _slabs(n: int, width: int) -> Iterator[slice]:
-    """Slices of rows whose temporaries stay small."""
-    step = max(1, 1_000_000 // max(width, 1))
-    return (slice(i, i + step) for i in range(0, n, step))
-
-
 def gaussian_log_joint(
     X: Array,
     mean: Floats,
@@ -161,7 +159,7 @@ def gaussian_log_joint(
     out: Floats,
 ) -> None:
     """constant_k - ½ Σⱼ ((xⱼ - μ_kj) / σ_kj)²; a missing cell takes its term out instead."""
-    for rows in _slabs(len(X), mean.size):
+    for rows in slabs(len(X), mean.size):
         x = np.ascontiguousarray(X[rows], np.float64)[:, None, :]
         missing = np.isnan(x)
         distance = np.where(missing, 0.0, (x - mean) * inverse_deviation)
@@ -171,7 +169,7 @@ def gaussian_log_joint(
 
 def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out: Floats) -> None:
     """bias_k + Σⱼ xⱼ w_kj; a missing cell takes absent_kj out instead."""
-    for rows in _slabs(len(X), weight.size):
+    for rows in slabs(len(X), weight.size):
         x = np.ascontiguousarray(X[rows], np.float64)[:, None, :]
         missing = np.isnan(x)
         missed = np.where(missing, absent, 0.0).sum(axis=2)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import CodedRows, Groups, Hard
+from posterior.data.rows import CodedRows, Groups, Hard, slabs
 from posterior.data.typing import Array, Integers
 from posterior.statistics.exact import Exact
-from posterior.statistics.extent import as_codes
+from posterior.statistics.extent import CODE_TYPES, as_codes
 
 Values = tuple[Array, ...]
 
@@ -27,7 +28,13 @@ class Counts:
 
     @classmethod
     def of(cls, X: CodedRows, groups: Groups) -> Counts:
-        sizes, codes = np.array([len(v) for v in X.values], np.int64), as_codes(X.codes)
+        if X.codes.dtype not in CODE_TYPES:
+            parts = (
+                cls.of(CodedRows(as_codes(X.codes[rows]), X.values), groups[rows])
+                for rows in slabs(*X.shape)
+            )
+            return reduce(add, parts)
+        sizes, codes = np.array([len(v) for v in X.values], np.int64), X.codes
         if isinstance(groups, Hard):
             weight, k = groups.weight, groups.n_groups
             counted = kernels.category_counts(codes, groups.codes, weight, k, sizes)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior import kernels
+from posterior.data.rows import slabs
 from posterior.data.typing import Array, Integers
 
 
@@ -18,7 +19,8 @@ class Extent:
 
     @classmethod
     def of(cls, X: Array) -> Extent:
-        return cls(kernels.code_range(as_codes(X))[1])
+        parts = [kernels.code_range(as_codes(X[rows]))[1] for rows in slabs(*X.shape)]
+        return cls(np.max(parts, axis=0))
 
     def __add__(self, other: Extent, /) -> Extent:
         return Extent(np.maximum(self.largest, other.largest))
@@ -35,8 +37,6 @@ def as_codes(X: Array) -> Array:
     if X.dtype.kind != "f":
         return X.astype(np.int64)
     codes = np.empty(X.shape, np.int32)
-    step = max(1, 100_000 // max(X.shape[1], 1))  # so that what comes in between stays small
-    for i in range(0, len(X), step):
-        part = np.nan_to_num(np.clip(X[i : i + step], -1, LARGEST), nan=-1)
-        codes[i : i + step] = part.astype(np.int32)
+    for rows in slabs(*X.shape):
+        codes[rows] = np.nan_to_num(np.clip(X[rows], -1, LARGEST), nan=-1).astype(np.int32)
     return codes

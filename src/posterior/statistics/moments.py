@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import Groups, Hard, Soft, SparseRows
+from posterior.data.rows import Groups, Hard, Soft, SparseRows, slabs
 from posterior.data.typing import Array, Floats
 from posterior.kernels import pairs
 from posterior.kernels.pairs import Pair, two_product
@@ -36,13 +38,15 @@ class Totals(SumOfFields):
             matrix = X.scipy() if above is None else (X.scipy() > above).astype(np.float64)
             total = Exact.of(np.ascontiguousarray((matrix.T @ groups.R).T))
             return cls(group_weight(groups).reshape(-1, 1), total)
-        dense = X if above is None else indicators(X, above)
+        if above is not None:
+            parts = (cls.of(indicators(X[rows], above), groups[rows]) for rows in slabs(*X.shape))
+            return reduce(add, parts)
         if isinstance(groups, Hard):
             w, s, _ = kernels.moments(
-                floats(dense), groups.codes, groups.weight, groups.n_groups, False
+                floats(X), groups.codes, groups.weight, groups.n_groups, False
             )
             return cls(Exact(*w), Exact(*s))
-        moments = Moments.of(dense, groups)
+        moments = Moments.of(X, groups)
         return cls(moments.weight, moments.total)
 
     def impossible(self) -> Array:
@@ -120,8 +124,7 @@ def group_weight(groups: Groups) -> Exact:
     if not isinstance(groups, Hard):
         return Exact.of(groups.R.sum(axis=0))
     if groups.weight is None:
-        counted = groups.codes[groups.codes >= 0]
-        return Exact.of(np.bincount(counted, minlength=groups.n_groups))
+        return Exact.of(kernels.group_counts(groups.codes, groups.n_groups))
     column = np.zeros((len(groups.codes), 1))
     weight, _, _ = kernels.moments(column, groups.codes, groups.weight, groups.n_groups, False)
     return Exact(*weight).reshape(groups.n_groups)
