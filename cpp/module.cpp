@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "counts.hpp"
@@ -194,6 +195,13 @@ NB_MODULE(_compiled, m) {
               p::count_groups(codes.data(), codes.shape(0), out.size(), out.data());
           },
           "codes"_a.noconvert(), "out"_a.noconvert());
+    m.def("rows_by_group",
+          [](Codes codes, std::size_t count, Output<std::uint32_t> out) {
+              nb::gil_scoped_release free;
+              const auto order = p::rows_by_group({codes.data(), nullptr, count}, codes.shape(0));
+              std::copy(order.begin(), order.end(), out.data());
+          },
+          "codes"_a.noconvert(), "count"_a, "out"_a.noconvert());
     m.def("carry",
           [](Output<std::int64_t> limbs) {
               nb::gil_scoped_release free;

@@ -53,8 +53,7 @@ class Validating(Learning):
         fold = _folds(folds, X, groups.codes, groups.n_groups)
         parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._sum)
         joints = models_without(parts, other._finish_held_out)
-        log_joint = score_held_out(rows.X, fold, joints, self.engine_)
-        return other._held_out(log_joint, rows, fold)
+        return other._held_out(score_held_out(rows.X, fold, joints, self.engine_), rows, fold)
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
         """Score every row by the model of all the others."""
@@ -68,6 +67,7 @@ class Validating(Learning):
             joint = other._finish_held_out(statistics - other._sum(row))
             with other._names():
                 log_joint[i] = joint.log_joint(row.X)
+        kernels.normalize(log_joint, "log_posterior")
         return other._held_out(log_joint, rows, None)
 
     def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
@@ -112,8 +112,8 @@ class Validating(Learning):
                     f"sums, got {value}."
                 )
             joints = models_without(parts, other._finish_held_out)
-            log_joint = score_held_out(rows.X, fold, joints, self.engine_)
-            results.append(other._held_out(log_joint, rows, fold))
+            log_proba = score_held_out(rows.X, fold, joints, self.engine_)
+            results.append(other._held_out(log_proba, rows, fold))
         losses = np.array([r.log_loss for r in results])
         best = int(np.nanargmin(losses))
         self.set_params(**{name: values[best]})
@@ -144,11 +144,10 @@ class Validating(Learning):
             type(statistics)(statistics.weight, self._forgotten(statistics.features))
         )
 
-    def _held_out(self, log_joint: Floats, rows: Rows, folds: Codes | None) -> HeldOut:
+    def _held_out(self, log_proba: Floats, rows: Rows, folds: Codes | None) -> HeldOut:
         groups = rows.groups
         assert isinstance(groups, Hard)
-        kernels.normalize(log_joint, "log_posterior")
-        return HeldOut(log_joint, groups.codes, self.classes_, folds, groups.weight)
+        return HeldOut(log_proba, groups.codes, self.classes_, folds, groups.weight)
 
     def _calibrate(self, rows: Rows) -> None:
         groups = rows.groups
@@ -157,10 +156,9 @@ class Validating(Learning):
         fold = stratified_folds(groups.codes, folds)
         parts = fold_statistics(rows, fold, folds, self._sum)
         joints = models_without(parts, self._finish_held_out)
-        log_joint = score_held_out(rows.X, fold, joints, self.engine_)
-        kernels.normalize(log_joint, "log_posterior")
+        log_proba = score_held_out(rows.X, fold, joints, self.engine_)
         calibrator = CALIBRATORS[self.calibrated]
-        self.calibrator_ = calibrator.fit(log_joint, groups.codes, groups.weight)
+        self.calibrator_ = calibrator.fit(log_proba, groups.codes, groups.weight)
 
 
 def _kinds(family: AnyFamily) -> Any:

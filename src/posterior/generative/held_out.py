@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from posterior import kernels
 from posterior.data.rows import Features, Hard, Rows, take
 from posterior.data.typing import Codes, Floats
-from posterior.families.family import AnyFamily
+from posterior.families.family import AnyFamily, fill
 from posterior.generative.joint import Joint, JointStatistics
 
 
@@ -51,25 +52,23 @@ def models_without(parts: list[JointStatistics[Any]], finish: Finish) -> list[Jo
 def score_held_out(
     X: Features, folds: Codes, joints: list[Joint[Any, Any]], engine: Filler
 ) -> Floats:
-    """log p(x, k) (n, k) of every row by the model that its fold took no part in."""
+    """log p(k | x) (n, k) of every row by the model that its fold took no part in."""
     scorers = [joint.scorer() for joint in joints]
     out = np.empty((X.shape[0], len(joints[0].log_prior)))
 
     def score(chunk: Features, rows: slice, part: Floats) -> None:
         fold = folds[rows]
-        present = np.flatnonzero(np.bincount(fold, minlength=len(scorers)))
-        for f in present:
-            if len(present) == 1:
-                scorers[f](chunk, part)
-                continue
+        for f in np.flatnonzero(np.bincount(fold, minlength=len(scorers))):
             index = np.flatnonzero(fold == f)
-            start, stop = int(index[0]), int(index[-1]) + 1
-            if stop - start == len(index):  # side by side: no copy
-                scorers[f](chunk[start:stop], part[start:stop])
-                continue
-            some = np.empty((len(index), part.shape[1]))
-            scorers[f](take(chunk, index), some)
-            part[index] = some
+            first, last = int(index[0]), int(index[-1]) + 1
+            if last - first == len(index):  # side by side
+                scorers[f](chunk[first:last], part[first:last])
+            elif last - first < 2 * len(index):  # nearly so: scoring some more spares a copy
+                scores = fill(scorers[f], chunk[first:last], part.shape[1])
+                part[index] = scores[index - first]
+            else:
+                part[index] = fill(scorers[f], take(chunk, index), part.shape[1])
+        kernels.normalize(part, "log_posterior")
 
     engine.fill(score, X, out)
     return out
@@ -106,11 +105,15 @@ def stratified_folds(codes: Codes, n_folds: int) -> Codes:
     scikit-learn's StratifiedKFold without shuffling.)
     """
     counts = np.bincount(codes)
-    by_appearance = np.argsort([np.argmax(codes == c) for c in range(len(counts))], kind="stable")
+    order = kernels.rows_by_group(codes, len(counts))
+    ends = np.cumsum(counts)
+    first_row = np.full(len(counts), len(codes))
+    first_row[counts > 0] = order[(ends - counts)[counts > 0]]
+    dealt = np.empty((len(counts), 1), np.int64)  # to classes that appear before
+    appearance = np.argsort(first_row, kind="stable")
+    dealt[appearance, 0] = np.cumsum(counts[appearance]) - counts[appearance]
+    turns = dealt + n_folds - 1 - np.arange(n_folds)
+    shares = (turns + counts[:, None]) // n_folds - turns // n_folds  # (k, n_folds)
     folds = np.empty(len(codes), np.int32)
-    dealt = 0
-    for c in by_appearance:
-        turns = np.arange(dealt, dealt + counts[c]) % n_folds
-        folds[codes == c] = np.repeat(np.arange(n_folds), np.bincount(turns, minlength=n_folds))
-        dealt += counts[c]
+    folds[order] = np.repeat(np.tile(np.arange(n_folds, dtype=np.int32), len(counts)), shares.ravel())
     return folds

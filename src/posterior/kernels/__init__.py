@@ -38,6 +38,7 @@ linear_log_joint = active.linear_log_joint
 mean_and_scatter = active.mean_and_scatter
 moments = active.moments
 normalize = active.normalize
+rows_by_group = active.rows_by_group
 side_by_side = active.side_by_side
 sparse_log_joint = active.sparse_log_joint
 sparse_sums = active.sparse_sums

@@ -23,6 +23,7 @@ __all__ = [
     "mean_and_scatter",
     "moments",
     "normalize",
+    "rows_by_group",
     "side_by_side",
     "sparse_log_joint",
     "sparse_sums",
@@ -99,6 +100,13 @@ def group_counts(codes: Codes, n_groups: int) -> Integers:
     counts = np.empty(n_groups, np.int64)
     _compiled.count_groups(codes, counts)
     return counts
+
+
+def rows_by_group(codes: Codes, n_groups: int) -> Array:
+    """The rows of the first group, then those of the next, each in their order."""
+    order = np.empty(int(np.count_nonzero(codes >= 0)), np.uint32)
+    _compiled.rows_by_group(codes, n_groups, order)
+    return order
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:

@@ -24,6 +24,7 @@ __all__ = [
     "mean_and_scatter",
     "moments",
     "normalize",
+    "rows_by_group",
     "side_by_side",
     "sparse_log_joint",
     "sparse_sums",
@@ -111,6 +112,12 @@ def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Flo
 def group_counts(codes: Codes, n_groups: int) -> Integers:
     """How many rows each group has."""
     return np.bincount(codes[codes >= 0], minlength=n_groups)
+
+
+def rows_by_group(codes: Codes, n_groups: int) -> Array:
+    """The rows of the first group, then those of the next, each in their order."""
+    order = np.argsort(codes, kind="stable").astype(np.uint32)
+    return order[np.count_nonzero(codes < 0) :]
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:
