@@ -13,6 +13,8 @@
 #include <cstring>
 #include <vector>
 
+#include "simd.hpp"
+
 namespace posterior {
 
 __extension__ typedef __int128 Wide;
@@ -108,38 +110,46 @@ inline void carry(const Sums& s, std::size_t cells) {
     }
 }
 
-// high + low, about 106 bits (Dekker 1971, Knuth 1969). Each operation is that of
-// posterior.statistics.exact.Pair, bit for bit.
-struct Pair {
-    double high, low;
+// high + low, about 106 bits (Dekker 1971, Knuth 1969); of numbers, or of lanes of them. Each
+// operation is that of posterior.kernels.pairs.Pair, bit for bit.
+template <typename V>
+struct PairOf {
+    V high, low;
 };
+using Pair = PairOf<double>;
 
-inline Pair renormalized(double high, double low) {
-    const double total = high + low;
+template <typename V>
+POSTERIOR_INLINE PairOf<V> renormalized(V high, V low) {
+    const V total = high + low;
     return {total, low - (total - high)};
 }
 
-inline Pair operator+(Pair a, Pair b) {
-    const double high = a.high + b.high, part = high - a.high;
-    const double low = (a.high - (high - part)) + (b.high - part);
-    return renormalized(high, low + (a.low + b.low));
+template <typename V>
+POSTERIOR_INLINE PairOf<V> operator+(PairOf<V> a, PairOf<V> b) {
+    const V high = a.high + b.high, part = high - a.high;
+    const V low = (a.high - (high - part)) + (b.high - part);
+    return renormalized<V>(high, low + (a.low + b.low));
 }
 
-inline Pair operator-(Pair a, Pair b) { return a + Pair{-b.high, -b.low}; }
+template <typename V>
+POSTERIOR_INLINE PairOf<V> operator-(PairOf<V> a, PairOf<V> b) {
+    return a + PairOf<V>{-b.high, -b.low};
+}
 
-inline Pair operator*(Pair a, Pair b) {
+template <typename V>
+POSTERIOR_INLINE PairOf<V> operator*(PairOf<V> a, PairOf<V> b) {
     constexpr double split = 134217729.0;
-    const double product = a.high * b.high, x = split * a.high, y = split * b.high;
-    const double a1 = x - (x - a.high), b1 = y - (y - b.high), a2 = a.high - a1, b2 = b.high - b1;
-    const double error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2;
-    return renormalized(product, error + (a.high * b.low + a.low * b.high));
+    const V product = a.high * b.high, x = split * a.high, y = split * b.high;
+    const V a1 = x - (x - a.high), b1 = y - (y - b.high), a2 = a.high - a1, b2 = b.high - b1;
+    const V error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2;
+    return renormalized<V>(product, error + (a.high * b.low + a.low * b.high));
 }
 
-inline Pair operator/(Pair a, Pair b) {
-    const double quotient = a.high / b.high;
-    const Pair rest = a - b * Pair{quotient, 0.0};
-    if (!std::isfinite(rest.high)) return {quotient, 0.0};  // near the end of the range
-    return renormalized(quotient, rest.high / b.high);
+template <typename V>
+POSTERIOR_INLINE PairOf<V> operator/(PairOf<V> a, PairOf<V> b) {
+    const V quotient = a.high / b.high, zero = {};
+    const V rest = (a - b * PairOf<V>{quotient, zero}).high, near = rest / b.high;
+    return renormalized<V>(quotient, rest - rest == zero ? near : zero);  // near the end: none
 }
 
 // Reads sums as pairs: functions of the exact values alone. A negative sum is read through its

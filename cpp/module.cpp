@@ -8,6 +8,7 @@
 
 #include "counts.hpp"
 #include "exact.hpp"
+#include "leave_out.hpp"
 #include "log_prob.hpp"
 #include "moments.hpp"
 #include "normalize.hpp"
@@ -227,6 +228,23 @@ NB_MODULE(_compiled, m) {
           },
           "weight"_a.noconvert(), "weight_exponent"_a, "total"_a.noconvert(),
           "total_exponent"_a, "squares"_a.noconvert(), "square_exponent"_a,
+          "mean"_a.noconvert(), "scatter"_a.noconvert());
+    m.def("moments_without",
+          [](Contiguous<double> X, Codes codes, Weight weight, Contiguous<double> w_high,
+             Contiguous<double> w_low, Contiguous<double> s_high, Contiguous<double> s_low,
+             Contiguous<double> q_high, Contiguous<double> q_low, Output<double> left,
+             Output<double> mean, Output<double> scatter) {
+              nb::gil_scoped_release free;
+              p::moments_without({X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)},
+                                 groups(codes, weight, w_high.shape(0)),
+                                 {{w_high.data(), w_low.data()},
+                                  {s_high.data(), s_low.data()},
+                                  {q_high.data(), q_low.data()}},
+                                 left.data(), mean.data(), scatter.data());
+          },
+          "X"_a.noconvert(), "codes"_a.noconvert(), "weight"_a.none(), "w_high"_a.noconvert(),
+          "w_low"_a.noconvert(), "s_high"_a.noconvert(), "s_low"_a.noconvert(),
+          "q_high"_a.noconvert(), "q_low"_a.noconvert(), "left"_a.noconvert(),
           "mean"_a.noconvert(), "scatter"_a.noconvert());
     m.def("normalize",
           [](Output<double> L, int wanted, std::optional<Output<double>> log_evidence) {

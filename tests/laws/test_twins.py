@@ -88,7 +88,7 @@ def test_moments_are_the_sums_of_fractions(random, n, d, cells):
     weighted=st.booleans(),
 )
 def test_moments_agree_on_long_tables(random, n, d, spread, digits, weighted):
-    """Blocks, slices of 256 rows, and columns that outgrow what their first rows promised."""
+    """Blocks, pieces of 64 rows, and columns that outgrow what their first rows promised."""
 
     def cells(random, shape):
         mantissa = random.integers(1 - 2**digits, 2**digits, shape).astype(float)
@@ -100,6 +100,27 @@ def test_moments_agree_on_long_tables(random, n, d, spread, digits, weighted):
     for x in [X, np.asfortranarray(X), *narrow]:
         ours = compiled.moments(x, codes, weight, K)
         assert_equal_sums(ours, reference.moments(x, codes, weight, K))
+
+
+@share(2)
+@given(random=randoms, n=n_rows, d=st.integers(1, 20), cells=kinds)
+def test_moments_without_a_row_agree_to_the_last_bit(random, n, d, cells):
+    X, codes = np.ascontiguousarray(table(random, n, d, cells)), random.integers(0, K, n)
+    codes, weight = codes.astype(np.int32), weights(random, n)
+    pairs = tuple(Exact(*s).pair() for s in reference.moments(X, codes, weight, K))
+    with np.errstate(all="ignore"):
+        plain_ones = reference.moments_without(X, codes, weight, pairs)
+    for a, b in zip(compiled.moments_without(X, codes, weight, pairs), plain_ones, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@share(2)
+@given(random=randoms, n=n_rows)
+def test_groups_are_counted_and_sorted_alike(random, n):
+    codes = group_codes(random, n, K)
+    for kernel in ("group_counts", "rows_by_group"):
+        ours, plain_ones = (getattr(m, kernel)(codes, K) for m in (compiled, reference))
+        np.testing.assert_array_equal(ours, plain_ones)
 
 
 @share(2)

@@ -11,12 +11,12 @@ from scipy import special, stats
 from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Codes, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import ONE_ROW, GaussianPrior, PseudoRows, VarianceFloor
 from posterior.kernels import pairs
-from posterior.kernels.pairs import Pair
-from posterior.statistics.moments import Moments, floats, row_moments
+from posterior.kernels.pairs import Pair, two_product
+from posterior.statistics.moments import Moments, floats
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -46,6 +46,13 @@ class Sums:
     def of(cls, statistics: Moments) -> Sums:
         return cls(statistics.weight.pair(), statistics.total.pair(), statistics.squares.pair())
 
+    @classmethod
+    def of_rows(cls, X: Floats, weight: Floats | None) -> Sums:
+        """Of each single cell; a missing one adds nothing."""
+        observed = ~np.isnan(X)
+        x, w = np.where(observed, X, 0.0), Pair.of(1.0 if weight is None else weight[:, None])
+        return cls(w * Pair.of(observed), w * Pair.of(x), w * two_product(x, x))
+
     def __add__(self, other: Sums) -> Sums:
         return Sums(
             self.weight + other.weight, self.total + other.total, self.squares + other.squares
@@ -62,6 +69,15 @@ class Sums:
     def mean_and_scatter(self) -> tuple[Floats, Floats]:
         weight, total, squares = self.weight, self.total, self.squares
         return pairs.mean(weight, total), pairs.scatter(weight, total, squares)
+
+    def mean_and_variance_without(
+        self, X: Floats, codes: Codes, weight: Floats | None
+    ) -> tuple[Floats, Floats]:
+        """Of each row's group without the row, (n, d)."""
+        sums = (self.weight, self.total, self.squares)
+        left, mean, scatter = kernels.moments_without(X, codes, weight, sums)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return mean, scatter / left
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,31 +182,29 @@ class Gaussian(Family[Moments, GaussianParameters]):
         return log_density(np.ascontiguousarray(X, np.float64)[:, None, :], parameters)
 
     def leave_one_out(self, X: Array, groups: Hard, statistics: Moments) -> Floats:
-        x = np.asarray(X, np.float64)
-        own = Sums(*row_moments(x))
-        if groups.weight is not None:
-            w = Pair.of(groups.weight[:, None])
-            own = Sums(w * own.weight, w * own.total, w * own.squares)
-        sums, codes = Sums.of(statistics), groups.codes
-        pooled = Sums.of(statistics.pooled())[np.zeros(len(x), int)] - own
-        left, seen = sums[codes] - own, sums.weight.rounded() > 0
-        # other groups keep their sums; only what the prior says may change from row to row
+        x = np.ascontiguousarray(X, np.float64)
+        sums, everyone = Sums.of(statistics), Sums.of(statistics.pooled())
+        seen = sums.weight.rounded() > 0
         score = np.empty((len(x), groups.n_groups))
+        # other groups keep their sums; only what the prior says may change from row to row
         if isinstance(self.prior, VarianceFloor) and not self.predictive and seen.all():
-            with np.errstate(invalid="ignore", divide="ignore"):
-                scatter = pairs.scatter(pooled.weight, pooled.total, pooled.squares)
-                floor = self._floor(scatter / pooled.weight.rounded())
+            _, pooled_variance = everyone.mean_and_variance_without(
+                x, np.zeros_like(groups.codes), groups.weight
+            )
+            floor = self._floor(pooled_variance)
             mean, variance = _mean_and_variance(sums)
             for k in range(groups.n_groups):
                 parameters = GaussianParameters(mean[k], variance[k] + floor)
                 score[:, k] = _row_scores(x, parameters)
-            mean, variance = _mean_and_variance(left)
+            mean, variance = sums.mean_and_variance_without(x, groups.codes, groups.weight)
             mine = GaussianParameters(mean, variance + floor)
         else:
+            own = Sums.of_rows(x, groups.weight)
+            pooled = everyone[np.zeros(len(x), int)] - own
             for k in range(groups.n_groups):
                 score[:, k] = _row_scores(x, self._estimate(sums[[k]], pooled))
-            mine = self._estimate(left, pooled)
-        score[np.arange(len(x)), codes] = _row_scores(x, mine)
+            mine = self._estimate(sums[groups.codes] - own, pooled)
+        score[np.arange(len(x)), groups.codes] = _row_scores(x, mine)
         return score
 
     def sample(

@@ -115,5 +115,7 @@ def stratified_folds(codes: Codes, n_folds: int) -> Codes:
     turns = dealt + n_folds - 1 - np.arange(n_folds)
     shares = (turns + counts[:, None]) // n_folds - turns // n_folds  # (k, n_folds)
     folds = np.empty(len(codes), np.int32)
-    folds[order] = np.repeat(np.tile(np.arange(n_folds, dtype=np.int32), len(counts)), shares.ravel())
+    folds[order] = np.repeat(
+        np.tile(np.arange(n_folds, dtype=np.int32), len(counts)), shares.ravel()
+    )
     return folds

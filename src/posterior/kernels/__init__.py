@@ -37,6 +37,7 @@ group_counts = active.group_counts
 linear_log_joint = active.linear_log_joint
 mean_and_scatter = active.mean_and_scatter
 moments = active.moments
+moments_without = active.moments_without
 normalize = active.normalize
 rows_by_group = active.rows_by_group
 side_by_side = active.side_by_side

@@ -12,6 +12,7 @@ from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs
+from posterior.kernels.pairs import Pair
 
 __all__ = [
     "carry",
@@ -22,6 +23,7 @@ __all__ = [
     "linear_log_joint",
     "mean_and_scatter",
     "moments",
+    "moments_without",
     "normalize",
     "rows_by_group",
     "side_by_side",
@@ -93,6 +95,16 @@ def moments(
         if outcome != WINDOW_TOO_SMALL:
             return count, total, square if squares else None
     raise AssertionError("the window of all rows holds all rows")
+
+
+def moments_without(
+    X: Floats, codes: Codes, weight: Floats | None, sums: tuple[Pair, Pair, Pair]
+) -> tuple[Floats, Floats, Floats]:
+    """Weight, mean and scatter (n, d) of each row's group without the row."""
+    left, mean, scatter = np.empty(X.shape), np.empty(X.shape), np.empty(X.shape)
+    table = (part for p in sums for part in (p.high, p.low))
+    _compiled.moments_without(X, codes, weight, *table, left, mean, scatter)
+    return left, mean, scatter
 
 
 def group_counts(codes: Codes, n_groups: int) -> Integers:

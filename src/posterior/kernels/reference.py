@@ -13,6 +13,7 @@ from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs as fixed
 from posterior.kernels import pairs
 from posterior.kernels.limbs import carry, to_pairs
+from posterior.kernels.pairs import Pair
 
 __all__ = [
     "carry",
@@ -23,6 +24,7 @@ __all__ = [
     "linear_log_joint",
     "mean_and_scatter",
     "moments",
+    "moments_without",
     "normalize",
     "rows_by_group",
     "side_by_side",
@@ -107,6 +109,18 @@ def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Flo
         scatter = np.where(np.isfinite(numerator.high), (numerator / rows).high, np.inf)
     varied = (rows.high != 0) & (numerator.high > 0)
     return pairs.mean(rows, sums), np.where(varied, scatter, 0.0)
+
+
+def moments_without(
+    X: Floats, codes: Codes, weight: Floats | None, sums: tuple[Pair, Pair, Pair]
+) -> tuple[Floats, Floats, Floats]:
+    """Weight, mean and scatter (n, d) of each row's group without the row."""
+    observed = ~np.isnan(X)
+    w = Pair.of(1.0 if weight is None else weight[:, None])
+    x = Pair.of(np.where(observed, X, 0.0))
+    own = w * Pair.of(observed), w * x, w * pairs.two_product(x.high, x.high)
+    left, total, squares = (s[codes] - o for s, o in zip(sums, own, strict=True))
+    return left.rounded(), pairs.mean(left, total), pairs.scatter(left, total, squares)
 
 
 def group_counts(codes: Codes, n_groups: int) -> Integers:

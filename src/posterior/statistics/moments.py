@@ -12,7 +12,7 @@ from posterior import kernels
 from posterior.data.rows import Groups, Hard, Soft, SparseRows, slabs
 from posterior.data.typing import Array, Floats
 from posterior.kernels import pairs
-from posterior.kernels.pairs import Pair, two_product
+from posterior.kernels.pairs import Pair
 from posterior.statistics.algebra import SumOfFields
 from posterior.statistics.exact import Exact
 
@@ -89,13 +89,6 @@ class Moments(SumOfFields):
         """s / w and q - s² / w, rounded once: no mean is too large to see a variance beside it."""
         parts = (self.weight, self.total, self.squares)
         return kernels.mean_and_scatter(*((p.limbs, p.exponent) for p in parts))
-
-
-def row_moments(X: Floats) -> tuple[Pair, Pair, Pair]:
-    """Weight, sum and square of each single cell; a missing one adds nothing."""
-    observed = ~np.isnan(X)
-    x = np.where(observed, X, 0.0)
-    return Pair.of(observed), Pair.of(x), two_product(x, x)
 
 
 def _soft_moments(X: Array, R: Floats) -> Moments:
