@@ -71,7 +71,16 @@ bool add_category_counts(Matrix<T> X, Groups groups, const std::int64_t* offset,
 
 enum class SparseOutcome : int { done = 0, window_too_small = 1, not_ascending = 2 };
 
-constexpr int kSumsAhead = 16;  // sums that will be added to soon are fetched into cache
+constexpr int kSumsAhead = 16;         // sums that will be added to soon are fetched into cache,
+constexpr std::size_t kRowsAhead = 2;  // and so are rows that will be read soon
+
+template <typename T, typename Index>
+inline void fetch_row(const Sparse<T, Index>& X, std::size_t row) {
+    const auto first = static_cast<std::size_t>(X.start[row]);
+    const auto stop = static_cast<std::size_t>(X.start[row + 1]);
+    for (std::size_t p = first; p < stop; p += 64 / sizeof(T)) __builtin_prefetch(X.data + p);
+    for (std::size_t p = first; p < stop; p += 64 / sizeof(Index)) __builtin_prefetch(X.column + p);
+}
 
 // s_k ← s_k + w x over the stored entries of sparse rows. With a threshold, x counts as one above
 // it and as nothing below; a cell must then be stored once, so columns must ascend. Rows are taken
@@ -81,7 +90,10 @@ SparseOutcome add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t col
                               double threshold, Sums total) {
     const bool binary = !std::isnan(threshold);
     const bool whole = total.size == 1 && total.exponent == 0 && groups.weight == nullptr;
-    for (const std::uint32_t i : rows_by_group(groups, X.rows)) {
+    const std::vector<std::uint32_t> order = rows_by_group(groups, X.rows);
+    for (std::size_t r = 0; r < order.size(); ++r) {
+        const std::uint32_t i = order[r];
+        if (r + kRowsAhead < order.size()) fetch_row(X, order[r + kRowsAhead]);
         const std::size_t base = static_cast<std::size_t>(groups.codes[i]) * columns;
         const double w = groups.weight == nullptr ? 1.0 : groups.weight[i];
         const Index stop = X.start[i + 1];

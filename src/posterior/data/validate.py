@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from posterior.data.errors import NotFiniteError
 from posterior.data.frames import missing
 from posterior.data.names import quoted
-from posterior.data.rows import SparseRows
+from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats
 
 
@@ -170,14 +170,11 @@ def check_numbers(
 ) -> None:
     """Refuse infinite cells, and missing or negative ones where they have no meaning."""
     values = X.entries() if isinstance(X, SparseRows) else X
-    if values.size == 0:
+    if _ordinary(values, allow_negative):
         return
     if not allow_negative and np.nanmin(values, initial=0.0) < 0:
         where = _where(X, values < 0, first_row, names)
         raise ValueError(f"Negative values in data passed to {estimator} (input X), first {where}.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        if values.dtype.kind != "f" or np.isfinite(values.sum()):
-            return
     if np.isinf(values).any():
         raise NotFiniteError(
             f"Input X contains infinity, first {_where(X, np.isinf(values), first_row, names)}. "
@@ -187,6 +184,17 @@ def check_numbers(
         raise ValueError(
             f"Input X contains NaN, first {_where(X, np.isnan(values), first_row, names)}, and "
             f"{estimator} has no meaning for a missing count. Fill it in, or leave the row out."
+        )
+
+
+def _ordinary(values: Array, allow_negative: bool) -> bool:
+    """Whether all are finite and of the right sign, at one look while they are in cache."""
+    width = values.shape[1] if values.ndim > 1 else 1
+    with np.errstate(over="ignore", invalid="ignore"):
+        return all(
+            (allow_negative or part.min(initial=0) >= 0)
+            and (part.dtype.kind != "f" or np.isfinite(part.sum()))
+            for part in (values[rows] for rows in slabs(len(values), width))
         )
 
 

@@ -42,7 +42,7 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         return Totals.of(X, groups, above=self._above)
 
     def estimate(self, statistics: Totals, pooled: Totals | None = None) -> BernoulliParameters:
-        yes, no = statistics.total.rounded(), (statistics.weight - statistics.total).rounded()
+        no, yes = (statistics.weight - statistics.total).rounded(), statistics.total.rounded()
         rows = statistics.weight.rounded() + self._pseudo_rows()
         return self._estimate(yes, no, self._share(statistics, pooled), rows)
 
@@ -59,13 +59,15 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         return np.nan_to_num(everyone.mean())
 
     def _counts(self, yes: Floats, no: Floats, share: Floats) -> tuple[Floats, Floats]:
-        """Rows and pseudo-rows of yes and of no."""
+        """Rows and pseudo-rows of yes and of no, in the place of the rows."""
         more_yes = self.prior.pseudo_counts(share, 2)
         if isinstance(self.prior, Laplace):
             more_no = more_yes
         else:
             more_no = self.prior.m - more_yes
-        return yes + more_yes, no + more_no
+        yes += more_yes
+        no += more_no
+        return yes, no
 
     def _estimate(
         self, yes: Floats, no: Floats, share: Floats, rows: Floats | None = None

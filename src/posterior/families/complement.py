@@ -35,15 +35,21 @@ class Complement(Family[Totals, MultinomialParameters]):
     def estimate(self, statistics: Totals, pooled: Totals | None = None) -> MultinomialParameters:
         total = statistics.total.rounded()
         check_finite(total)
-        return MultinomialParameters(self._weights(total.sum(axis=0) - total))
+        return MultinomialParameters(
+            self._weights(np.subtract(total.sum(axis=0), total, out=total))
+        )
 
     def _weights(self, outside: Floats) -> Floats:
-        count = outside + np.asarray(self.prior.alpha, np.float64)
+        """In the place of the counts: vocabularies are long."""
+        weights = outside
+        weights += np.asarray(self.prior.alpha, np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            logged = np.log(count / count.sum(axis=-1, keepdims=True))
+            weights /= weights.sum(axis=-1, keepdims=True)
+            np.log(weights, out=weights)
             if not self.norm:
-                return -logged
-            return np.nan_to_num(logged / logged.sum(axis=-1, keepdims=True))  # 0 / 0 says nothing
+                return np.negative(weights, out=weights)
+            weights /= weights.sum(axis=-1, keepdims=True)
+            return np.nan_to_num(weights, copy=False)  # 0 / 0 says nothing
 
     def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
         # a word that occurs nowhere else settles it, if it occurs: 0 times infinity would be NaN
