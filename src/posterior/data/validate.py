@@ -49,10 +49,10 @@ def labels(y: Any, n_rows: int) -> tuple[Array, Codes]:
 def _whole_numbers(y: Array) -> tuple[Array, Codes]:
     low, high = int(y.min()), int(y.max())
     if high - low > 4 * len(y) + 1000:
-        classes, codes = np.unique(y, return_inverse=True)
-        return classes, codes.astype(np.int32)
+        classes, inverse = np.unique(y, return_inverse=True)
+        return classes, inverse.astype(np.int32)
     # places in all whole numbers from low to high: no sort
-    codes = (y if low == 0 else y - y.dtype.type(low)).astype(np.int32)
+    codes: Codes = (y if low == 0 else y - y.dtype.type(low)).astype(np.int32)
     seen = np.zeros(high - low + 1, bool)
     for start in range(0, len(y), 4096):
         seen[codes[start : start + 4096]] = True
