@@ -1,5 +1,10 @@
 """scikit-learn's surface, thin: input becomes rows, the core does the work."""
 
+from posterior.estimators.discriminant import (
+    GaussianDiscriminantAnalysis,
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from posterior.estimators.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
@@ -15,9 +20,12 @@ __all__ = [
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
+    "GaussianDiscriminantAnalysis",
     "GaussianNB",
     "JointBayes",
+    "LinearDiscriminantAnalysis",
     "MultinomialNB",
     "NaiveBayes",
     "PoissonNB",
+    "QuadraticDiscriminantAnalysis",
 ]

@@ -29,7 +29,8 @@ class Explaining(Predicting):
         with self._names():
             joint.scorer()  # refuses parameters that the data left open
         terms = joint.evidence(features)
-        return Evidence(terms, joint.log_prior, self._feature_names(), self.classes_)
+        names = joint.family.term_names(self._feature_names())
+        return Evidence(terms, joint.log_prior, names, self.classes_)
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation:
         """One row's odds of a class against another, taken apart by feature.
@@ -55,7 +56,7 @@ class Explaining(Predicting):
             against=plain(self.classes_[second]),
             prior=float(evidence.log_prior[first] - evidence.log_prior[second]),
             feature_names=evidence.feature_names,
-            values=self._values(X),
+            values=self._values(X) + ("",) * (len(evidence.feature_names) - self.n_features_in_),
             weights=evidence.weights(first, second)[0],
             posterior={plain(c): float(p) for c, p in zip(self.classes_, proba, strict=True)},
         )

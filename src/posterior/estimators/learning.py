@@ -94,7 +94,7 @@ class Learning(Hooks):
             self._grow(validate.union(self.classes_, new))
             codes, _ = validate.codes_of(y, self.classes_, features.shape[0])
         more = self._sum(Rows(features, Hard(codes, len(self.classes_), weight)))
-        self._accept(self.statistics_ + more if hasattr(self, "statistics_") else more)
+        self._accept_more(self.statistics_ + more if hasattr(self, "statistics_") else more)
         return self
 
     @all_or_nothing
@@ -182,6 +182,10 @@ class Learning(Hooks):
         statistics = statistics.compact()
         self.__dict__.update(self._learned(self._finish(statistics), statistics))
         self.statistics_ = statistics
+
+    def _accept_more(self, statistics: JointStatistics[Any]) -> None:
+        """Of a stream, which may just have begun."""
+        self._accept(statistics)
 
     def _open(self, classes: Any, y: Any, n_rows: int) -> None:
         """The first call of partial_fit decides which classes there are."""

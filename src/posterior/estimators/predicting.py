@@ -18,13 +18,16 @@ class Predicting(Hooks):
     """predict, predict_proba and their kin."""
 
     def _scored(self, X: Any, wanted: str | None, joint: Joint[Any, Any] | None = None) -> Floats:
-        """log p(x, k), or what `normalize` makes of it, chunk by chunk."""
+        """log p(x, k), or what `normalize` makes of it, chunk by chunk.
+
+        "contrast" is log p(x, k) up to a term that all classes share.
+        """
         check_is_fitted(self)
         features = self._features(X, fitting=False, reset=False)
         joint = joint or self._joint()
-        with self._names():
-            scorer = joint.scorer()
         evidence = wanted == "log_evidence"
+        with self._names():
+            scorer = joint.scorer() if wanted is None or evidence else joint.discriminant()
         out = np.empty((features.shape[0], 1 if evidence else len(joint.log_prior)))
 
         def score(chunk: Any, rows: slice, part: Floats) -> None:
@@ -37,7 +40,7 @@ class Predicting(Hooks):
                 return
             scorer(chunk, part)
             self._check_scores(part, chunk, rows.start)
-            if wanted is not None:
+            if wanted not in (None, "contrast"):
                 kernels.normalize(part, wanted)
 
         self.engine_.fill(score, features, out)
@@ -93,7 +96,7 @@ class Predicting(Hooks):
         check_is_fitted(self)
         plain = costs is None and reject is None
         if plain and getattr(self, "calibrator_", None) is None:
-            log_joint = self._scored(X, None, self._with_priors(priors))
+            log_joint = self._scored(X, "contrast", self._with_priors(priors))
             return self.classes_[log_joint.argmax(axis=1)]
         proba = self.predict_proba(X, priors=priors)
         codes = proba.argmax(axis=1)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from posterior import kernels
 from posterior.data import validate
+from posterior.data.errors import DegenerateError
 from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
@@ -102,7 +103,8 @@ class Validating(Learning):
         assert isinstance(groups, Hard)
         fold = _folds(folds, X, groups.codes, groups.n_groups)
         parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._sum)
-        results = []
+        results: list[HeldOut | None] = []
+        reason: DegenerateError | None = None
         kinds = _kinds(other._family())
         for value in values:
             other.set_params(**{name: value})
@@ -111,10 +113,17 @@ class Validating(Learning):
                     f"Expected values of {name} that keep the kinds of families, which need other "
                     f"sums, got {value}."
                 )
-            joints = models_without(parts, other._finish_held_out)
+            try:
+                joints = models_without(parts, other._finish_held_out)
+            except DegenerateError as error:
+                results.append(None)
+                reason = error
+                continue
             log_proba = score_held_out(rows.X, fold, joints, self.engine_)
             results.append(other._held_out(log_proba, rows, fold))
-        losses = np.array([r.log_loss for r in results])
+        if reason is not None and all(r is None for r in results):
+            raise reason
+        losses = np.array([np.inf if r is None else r.log_loss for r in results])
         best = int(np.nanargmin(losses))
         self.set_params(**{name: values[best]})
         self.fit(X, y, sample_weight=sample_weight)
@@ -122,8 +131,10 @@ class Validating(Learning):
             {
                 name: np.array([str(v) if not np.isscalar(v) else v for v in values]),
                 "log_loss": losses,
-                "standard error": np.array([r.standard_error("log_loss") for r in results]),
-                "accuracy": np.array([r.accuracy for r in results]),
+                "standard error": np.array(
+                    [np.nan if r is None else r.standard_error("log_loss") for r in results]
+                ),
+                "accuracy": np.array([np.nan if r is None else r.accuracy for r in results]),
                 "chosen": np.where(np.arange(len(values)) == best, "<-", ""),
             }
         )

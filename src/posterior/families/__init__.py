@@ -6,6 +6,10 @@ from posterior.families.complement import Complement
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.gaussian import Gaussian, GaussianParameters
 from posterior.families.multinomial import Multinomial
+from posterior.families.multivariate_gaussian import (
+    MultivariateGaussian,
+    MultivariateGaussianParameters,
+)
 from posterior.families.poisson import Poisson
 from posterior.families.priors import Laplace, MEstimate, PseudoRows, VarianceFloor
 from posterior.families.product import Product
@@ -21,6 +25,8 @@ __all__ = [
     "Laplace",
     "MEstimate",
     "Multinomial",
+    "MultivariateGaussian",
+    "MultivariateGaussianParameters",
     "Poisson",
     "Product",
     "PseudoRows",

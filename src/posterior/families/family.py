@@ -57,9 +57,17 @@ class Family(Protocol[S, P]):
         """log p(x | k) + bias_k of chunks of rows, prepared once."""
         ...
 
+    def discriminant(self, parameters: P, bias: Floats) -> Scorer:
+        """The same up to a term that all groups share, where that is less work."""
+        return self.scorer(parameters, bias)
+
     def evidence(self, X: Any, parameters: P) -> Floats:
         """The terms that log p(x | k) is the sum of, one a feature: (n, k, d)."""
         ...
+
+    def term_names(self, features: Array) -> Array:
+        """What the terms of `evidence` are about."""
+        return features
 
     def leave_one_out(self, X: Any, groups: Hard, statistics: S) -> Floats:
         """log p(xᵢ | k) (n, k), estimated from all rows but the i-th."""

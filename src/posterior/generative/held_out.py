@@ -53,7 +53,7 @@ def score_held_out(
     X: Features, folds: Codes, joints: list[Joint[Any, Any]], engine: Filler
 ) -> Floats:
     """log p(k | x) (n, k) of every row by the model that its fold took no part in."""
-    scorers = [joint.scorer() for joint in joints]
+    scorers = [joint.discriminant() for joint in joints]
     out = np.empty((X.shape[0], len(joints[0].log_prior)))
 
     def score(chunk: Features, rows: slice, part: Floats) -> None:

@@ -74,6 +74,10 @@ class Joint(Generic[S, P]):
         """log p(x, k) of chunks of rows."""
         return self.family.scorer(self.parameters, np.ascontiguousarray(self.log_prior))
 
+    def discriminant(self) -> Scorer:
+        """log p(x, k) of chunks of rows, up to a term that all groups share."""
+        return self.family.discriminant(self.parameters, np.ascontiguousarray(self.log_prior))
+
     def log_joint(self, X: Features) -> Floats:
         """log p(x, k), (n, k)."""
         return fill(self.scorer(), X, len(self.log_prior))

@@ -3,7 +3,18 @@
 from posterior.kernels.pairs import Pair
 from posterior.statistics.algebra import Statistics
 from posterior.statistics.counts import Counts
+from posterior.statistics.cross_products import CrossProducts, CrossSums, IncompleteRows
 from posterior.statistics.exact import Exact
 from posterior.statistics.moments import Moments, Totals
 
-__all__ = ["Counts", "Exact", "Moments", "Pair", "Statistics", "Totals"]
+__all__ = [
+    "Counts",
+    "CrossProducts",
+    "CrossSums",
+    "Exact",
+    "IncompleteRows",
+    "Moments",
+    "Pair",
+    "Statistics",
+    "Totals",
+]

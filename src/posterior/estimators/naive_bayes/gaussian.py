@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Floats
-from posterior.estimators.naive_bayes.common import CALIBRATED, NumericClassifier, log_prior
+from posterior.estimators.numeric import CALIBRATED, NumericClassifier, log_prior
 from posterior.families import Gaussian, GaussianParameters, VarianceFloor
 from posterior.generative.joint import Joint, JointStatistics
 
@@ -95,3 +95,11 @@ class GaussianNB(NumericClassifier):
             prior = np.log(np.asarray(self.class_prior_, np.float64))
         parameters = GaussianParameters(np.asarray(self.theta_), np.asarray(self.var_))
         return Joint(self._family(), prior, parameters)
+
+    def quadratics(self) -> tuple[Floats, Floats, Floats]:
+        """log p(x, k) = xᵀ A_k x + b_kᵀ x + c_k, as arrays (k, d, d), (k, d) and (k,)."""
+        joint = self._joint()
+        mean, variance = joint.parameters.mean, joint.parameters.variance
+        A = -0.5 * np.eye(mean.shape[1]) / variance[:, None, :]
+        c = joint.log_prior - 0.5 * (mean**2 / variance + np.log(2 * np.pi * variance)).sum(axis=1)
+        return A, mean / variance, c

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from posterior.data import frames
 from posterior.data.rows import CodedRows, Rows
 from posterior.data.typing import Array, Floats
-from posterior.estimators.naive_bayes.common import CALIBRATED, log_prior
+from posterior.estimators.numeric import CALIBRATED, log_prior
 from posterior.estimators.table import TableClassifier
 from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics

@@ -19,7 +19,7 @@ from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.estimators.naive_bayes.common import CALIBRATED, log_prior
+from posterior.estimators.numeric import CALIBRATED, log_prior
 from posterior.estimators.table import TableClassifier
 from posterior.families import (
     Bernoulli,

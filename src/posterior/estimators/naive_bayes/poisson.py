@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from posterior.estimators.naive_bayes.common import CALIBRATED, DiscreteNB
+from posterior.estimators.naive_bayes.common import DiscreteNB
+from posterior.estimators.numeric import CALIBRATED
 from posterior.families import Poisson, PseudoRows
 from posterior.families.poisson import PoissonParameters
 from posterior.generative.joint import Joint, JointStatistics

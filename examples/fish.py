@@ -1,0 +1,98 @@
+"""Trout or salmon?  The lectures' fish: what a model learns from weights, and how good it can be.
+
+Run it with `python examples/fish.py`, or with the name of a picture to save:
+`python examples/fish.py fish.png` (.svg, .html and .json work too).
+
+POSTERIOR_DATA    folder of the data sets; otherwise ../shared/data beside this repository, and
+                  where that has no fish, fish are drawn by the same law
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from posterior import GaussianDiscriminantAnalysis, datasets, plots
+from posterior.explain import decision_boundary
+
+BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+P = 0.7  # of species 1, the trout; species 0 are salmon
+TROUT, SALMON = norm(16, 3), norm(30, 4)
+
+
+def heading(text: str) -> None:
+    print(f"\n{text}\n{'─' * len(text)}")
+
+
+def main(picture: str | None = None) -> None:
+    train, source = read("train", seed=0)
+    test, _ = read("test", seed=1)
+    model = GaussianDiscriminantAnalysis(covariance="own").fit(train, "species")
+    boundary = decision_boundary(model)
+
+    heading("The fish")
+    print(f"{len(train):,} to learn from, {len(test):,} to test on, {source}")
+    print("Their weight is known. Is it a trout (1) or a salmon (0)?")
+
+    heading("What was learned")
+    print(f"{'':22}{'truth':>8}{'learned':>10}")
+    line("share of trout", P, model.priors_[1])
+    for species, name, truth in [(1, "trout", TROUT), (0, "salmon", SALMON)]:
+        line(f"{name}, mean", truth.mean(), model.means_[species, 0])
+        line(f"{name}, deviation", truth.std(), model.deviations_[species, 0])
+
+    heading("Where does the answer change?")
+    print(boundary)
+    print(f"\nWith endless fish it would change at {limit()[0]:.2f} and {limit()[1]:.2f}.")
+    print(
+        "The bells differ in width, so the wider one wins again far to the left, where no fish is."
+    )
+
+    heading("How good is it?")
+    error = 1 - model.score(test, "species")
+    doubt = np.sqrt(error * (1 - error) / len(test))
+    print(f"{'error on the test fish':34}{error:.2%} ± {doubt:.2%}")
+    print(f"{'Bayes error: none can do better':34}{bayes_error():.2%}")
+
+    if picture is not None:
+        plots.save(plots.densities(model, train, "species", boundaries=boundary.at), picture)
+        print(f"\nThe picture is in {picture}")
+
+
+def read(part: str, seed: int) -> tuple[pd.DataFrame, str]:
+    """Fish of a file, if there is one, and where they came from."""
+    file = Path(os.environ.get("POSTERIOR_DATA", BESIDE)) / "fish" / f"fish-{part}.csv.gz"
+    if file.is_file():
+        return pd.read_csv(file), "read from files"
+    X, y = datasets.fish(random_state=seed)
+    return pd.DataFrame({"weight": X[:, 0], "species": y}), "drawn just now"
+
+
+def line(name: str, truth: float, learned: float) -> None:
+    print(f"{name:22}{truth:>8.4g}{learned:>10.4f}")
+
+
+def limit() -> tuple[float, float]:
+    """Where both species are equally probable, by the law that the fish were drawn from."""
+
+    def log_odds(weight: float) -> float:
+        return np.log(P / (1 - P)) + TROUT.logpdf(weight) - SALMON.logpdf(weight)
+
+    return brentq(log_odds, -100, TROUT.mean()), brentq(log_odds, TROUT.mean(), SALMON.mean())
+
+
+def bayes_error() -> float:
+    """Trout outside the limits, and salmon between them."""
+    low, high = limit()
+    trout, salmon = (species.cdf(high) - species.cdf(low) for species in (TROUT, SALMON))
+    return float(P * (1 - trout) + (1 - P) * salmon)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

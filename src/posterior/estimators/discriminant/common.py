@@ -1,0 +1,126 @@
+"""What the Gaussian discriminant classifiers have in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.covariance import ledoit_wolf
+
+from posterior.data.errors import DegenerateError
+from posterior.data.typing import Array, Codes, Floats
+from posterior.estimators.numeric import NumericClassifier, log_prior
+from posterior.families import MultivariateGaussian, MultivariateGaussianParameters
+from posterior.families.covariance import shrunken, whitenings
+from posterior.generative.joint import Joint, JointStatistics
+
+
+class Discriminant(NumericClassifier):
+    """Classes are normal in all columns together.
+
+    A subclass names the family; sums of rows, parameters and scores are the same for all.
+    """
+
+    accepts_sparse: ClassVar[bool] = False
+    priors: Any
+    priors_: Floats
+    parameters_: MultivariateGaussianParameters
+    _postponed: DegenerateError | None = None
+
+    def _family(self) -> MultivariateGaussian:
+        raise NotImplementedError
+
+    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
+        """Sums and scores notice an infinite cell themselves."""
+
+    def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
+        if not np.isfinite(scores.sum()):
+            self._check_cells(X, first_row, fitting=False)
+
+    def _log_prior(self, weight: Floats) -> Floats:
+        return log_prior(weight, self.priors)
+
+    def _accept(self, statistics: JointStatistics[Any]) -> None:
+        super()._accept(statistics)
+        self._postponed = None
+
+    def _accept_more(self, statistics: JointStatistics[Any]) -> None:
+        """A stream may begin with fewer rows than a covariance needs; it is asked for later."""
+        try:
+            self._accept(statistics)
+        except DegenerateError as error:
+            self.statistics_, self._postponed = statistics.compact(), error
+
+    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
+        return {
+            "parameters_": joint.parameters,
+            "priors_": np.exp(joint.log_prior),
+            "means_": joint.parameters.mean,
+        }
+
+    def _joint(self) -> Joint[Any, Any]:
+        if self._postponed is not None:
+            raise self._postponed
+        with np.errstate(divide="ignore"):
+            log_priors = np.log(np.asarray(self.priors_, np.float64))
+        return Joint(self._family(), log_priors, self.parameters_)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log joint probabilities (n, k), up to a term of x; of two classes their difference."""
+        scores = self._scored(X, "contrast")
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def quadratics(self) -> tuple[Floats, Floats, Floats]:
+        """log p(x, k) = xᵀ A_k x + b_kᵀ x + c_k, as arrays (k, d, d), (k, d) and (k,)."""
+        joint = self._joint()
+        p = joint.parameters
+        k, d = p.mean.shape
+        A, b, c = np.empty((k, d, d)), np.empty((k, d)), np.array(joint.log_prior)
+        for g in range(k):
+            precision, white = p.precision(g), p.whitening[g if len(p.whitening) > 1 else 0]
+            A[g], b[g] = -0.5 * precision, precision @ p.mean[g]
+            rank = white.matrix.shape[1]
+            c[g] -= 0.5 * (p.mean[g] @ b[g] + white.log_det + rank * np.log(2 * np.pi))
+        return A, b, c
+
+    def _given_covariances(self, X: Array, codes: Codes) -> Floats:
+        """By class, from the rows themselves: of an estimator of the user, or shrunken as much as
+        Ledoit and Wolf (2004) say of standardized columns."""
+        return np.stack([self._covariance_of(X[codes == k]) for k in range(len(self.classes_))])
+
+    def _covariance_of(self, X: Array) -> Floats:
+        estimator: Any = getattr(self, "covariance_estimator", None)
+        if estimator is None:
+            apart = X - X.mean(axis=0)
+            scale = np.sqrt((apart**2).mean(axis=0))
+            scale[scale == 0] = 1.0
+            return np.asarray(scale[:, None] * ledoit_wolf(apart / scale)[0] * scale)
+        estimator.fit(X)
+        if not hasattr(estimator, "covariance_"):
+            raise ValueError(
+                f"Expected covariance_estimator to have a covariance_ after fit, but "
+                f"{type(estimator).__name__} does not have a covariance_ attribute."
+            )
+        return np.atleast_2d(np.asarray(estimator.covariance_, np.float64))
+
+
+def needs_rows(shrinkage: Any, covariance_estimator: Any) -> bool:
+    """Whether covariances come from the rows themselves, for which no sums can stand."""
+    if covariance_estimator is not None and shrinkage is not None and shrinkage != 0:
+        raise ValueError(
+            "covariance_estimator and shrinkage parameters are not None. Only one of the two can "
+            "be set."
+        )
+    return covariance_estimator is not None or shrinkage == "auto"
+
+
+def with_covariance(
+    parameters: MultivariateGaussianParameters, covariance: Floats, least: float | None
+) -> MultivariateGaussianParameters:
+    """The same means with another covariance."""
+    return MultivariateGaussianParameters(
+        parameters.mean, covariance, whitenings(covariance, least), scatter=parameters.scatter
+    )
+
+
+__all__ = ["Discriminant", "needs_rows", "shrunken", "with_covariance"]

@@ -1,0 +1,292 @@
+"""Linear discriminant analysis, scikit-learn's way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import validate
+from posterior.data.errors import DegenerateError
+from posterior.data.typing import Array, Codes, Floats
+from posterior.estimators.discriminant.common import Discriminant, needs_rows, with_covariance
+from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.numeric import CALIBRATED
+from posterior.families import MultivariateGaussian, MultivariateGaussianParameters
+from posterior.families.covariance import Scatter, shrunken
+from posterior.generative.joint import Joint, JointStatistics
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
+    """Classes that are normal and share a covariance: boundaries are linear.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}, default="svd"
+        Which of scikit-learn's rules to follow: "svd" leaves out directions in which rows hardly
+        deviate, "lsqr" and "eigen" take `shrinkage` and `covariance_estimator`, and "svd" and
+        "eigen" can transform. All work on one set of sums here.
+    shrinkage : "auto" or float between 0 and 1, optional
+    priors : array of shape (n_classes,), optional
+    n_components : int, optional
+        Of `transform`; by default as many as there can be.
+    store_covariance : bool, default=False
+    tol : float, default=1e-4
+        Directions that deviate by less, of standardized columns, are left out by "svd".
+    covariance_estimator : estimator with a `covariance_`, optional
+    calibrated : {"temperature", "isotonic"}, optional
+
+    Attributes
+    ----------
+    classes_, priors_ : arrays of shape (n_classes,)
+    means_ : array of shape (n_classes, n_features)
+    coef_, intercept_ : arrays of shape (n_classes, n_features) and (n_classes,)
+        Of log p(k | x), up to a term of x; of two classes their difference.
+    covariance_ : array of shape (n_features, n_features)
+        Not with "svd", unless stored.
+    scalings_ : array of shape (n_features, rank)
+    explained_variance_ratio_ : array of shape (n_components,)
+    xbar_ : array of shape (n_features,)
+
+    Examples
+    --------
+    >>> from posterior import LinearDiscriminantAnalysis
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]])
+    array([1])
+    """
+
+    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "shrinkage": (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "solver": [StrOptions({"svd", "lsqr", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "priors": ["array-like", None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+        "calibrated": CALIBRATED,
+    }
+    _given: tuple[Floats, Floats] | None = None  # covariances from the rows themselves
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        calibrated: str | None = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.calibrated = calibrated
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and their classes; what was learned before is dropped.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features); missing cells are NaN or None
+        y : array of shape (n_samples,), or the name of a column of the frame X
+        sample_weight : array of shape (n_samples,), optional
+        """
+        self._validate_params()
+        self._given = None
+        X, y = self._with_target(X, y)
+        if self._needs_rows():
+            features = self._features(X, fitting=True, reset=True)
+            self.classes_, codes = validate.labels(y, features.shape[0])
+            self._check_cells(features, 0, fitting=True)
+            self._given = self._given_scatter(np.asarray(features), codes)
+        super().fit(X, y, sample_weight)
+        if getattr(X, "dtype", None) == np.float32:
+            for name in ("coef_", "intercept_", "means_", "scalings_", "xbar_", "priors_"):
+                if hasattr(self, name):
+                    setattr(self, name, getattr(self, name).astype(np.float32))
+        return self
+
+    def _given_scatter(self, X: Array, codes: Codes) -> tuple[Floats, Floats]:
+        """Covariances of the classes, and of all rows, as given."""
+        return self._given_covariances(X, codes), self._covariance_of(X)
+
+    def _needs_rows(self) -> bool:
+        if self.solver == "svd" and self.shrinkage is not None:
+            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+        if self.solver == "svd" and self.covariance_estimator is not None:
+            raise ValueError(
+                "covariance estimator is not supported with svd solver. Try another solver"
+            )
+        return needs_rows(self.shrinkage, self.covariance_estimator)
+
+    def _shrinkage(self) -> float:
+        return float(self.shrinkage) if isinstance(self.shrinkage, Real) else 0.0
+
+    def _family(self) -> MultivariateGaussian:
+        if self.solver == "svd":
+            return MultivariateGaussian("shared", least=self.tol)
+        shares = None if self.priors is None else tuple(self._priors(len(self.classes_)))
+        least = 0.0 if self.solver == "lsqr" else None
+        return MultivariateGaussian(
+            "shared", shrinkage=self._shrinkage(), least=least, shares=shares
+        )
+
+    def _priors(self, n_classes: int) -> Floats:
+        p = np.asarray(self.priors, np.float64)
+        if (p < 0).any():
+            raise ValueError("priors must be non-negative")
+        if p.shape != (n_classes,):
+            raise ValueError(
+                f"Number of priors must match number of classes: got {p.size} for {n_classes}."
+            )
+        return p / p.sum()
+
+    def _log_prior(self, weight: Floats) -> Floats:
+        if self.priors is None:
+            return super()._log_prior(weight)
+        p = self._priors(weight.shape[-1])
+        with np.errstate(divide="ignore"):
+            return np.broadcast_to(np.log(p), weight.shape)
+
+    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        if self._needs_rows() and self._given is None:
+            raise ValueError(
+                "Expected shrinkage as a number or None here: 'auto' and covariance_estimator need "
+                "all rows at once. Use fit()."
+            )
+        if self.priors is not None and abs(np.sum(self.priors) - 1.0) > 1e-5:
+            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
+        weight = statistics.weight.rounded()
+        if weight.sum() <= len(weight) and (weight == 1).all():
+            raise DegenerateError("The number of samples must be more than the number of classes.")
+        joint = super()._finish(statistics)
+        if self._given is None:
+            return joint
+        shared = np.einsum("k,kij->ij", np.exp(joint.log_prior), self._given[0])[None]
+        parameters = with_covariance(joint.parameters, shared, self._family().least)
+        return Joint(joint.family, joint.log_prior, parameters)
+
+    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
+        parameters, priors = joint.parameters, np.exp(joint.log_prior)
+        components = self._components(*parameters.mean.shape)
+        learned = super()._learned(joint, statistics) | {"_n_features_out": components}
+        if self.solver == "svd":
+            learned |= _svd(parameters, priors, statistics.weight.rounded().sum(), self.tol)
+            if self.store_covariance:
+                within = parameters.scatter.covariance("shared", tuple(priors))
+                learned["covariance_"] = within[0]
+        else:
+            learned |= self._solve(parameters, priors)
+        if "explained_variance_ratio_" in learned:
+            learned["explained_variance_ratio_"] = learned["explained_variance_ratio_"][:components]
+        if len(priors) == 2:
+            learned["coef_"] = np.diff(learned["coef_"], axis=0)
+            learned["intercept_"] = np.diff(learned["intercept_"])
+        return learned
+
+    def _components(self, n_classes: int, n_features: int) -> int:
+        most = min(n_classes - 1, n_features)
+        if self.n_components is not None and self.n_components > most:
+            raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
+        return most if self.n_components is None else self.n_components
+
+    def _solve(self, parameters: MultivariateGaussianParameters, priors: Floats) -> dict[str, Any]:
+        """Coefficients from the covariance itself, and for "eigen" the axes of `transform`."""
+        mean, within = parameters.mean, parameters.covariance[0]
+        learned: dict[str, Any] = {"covariance_": within}
+        if self.solver == "eigen":
+            values, vectors = linalg.eigh(self._total(parameters) - within, within)
+            order = np.argsort(values)[::-1]
+            learned["explained_variance_ratio_"] = (values / values.sum())[order]
+            learned["scalings_"] = scalings = vectors[:, order]
+            coef = mean @ scalings @ scalings.T
+        else:
+            coef = linalg.lstsq(within, mean.T)[0].T
+        with np.errstate(divide="ignore"):
+            intercept = -0.5 * np.einsum("kd,kd->k", mean, coef) + np.log(priors)
+        return learned | {"coef_": coef, "intercept_": intercept}
+
+    def _total(self, parameters: MultivariateGaussianParameters) -> Floats:
+        """The covariance of all rows together."""
+        if self._given is not None:
+            return self._given[1]
+        assert parameters.scatter is not None
+        everyone: Scatter = parameters.scatter.pooled()
+        return shrunken(everyone.covariance("own"), self._shrinkage())[0]
+
+    def transform(self, X: Any) -> Floats:
+        """Rows along the directions that separate the classes most."""
+        check_is_fitted(self)
+        if self.solver == "lsqr":
+            raise NotImplementedError(
+                "transform not implemented for 'lsqr' solver (use 'svd' or 'eigen')."
+            )
+        self._joint()
+        features = self._features(X, fitting=False, reset=False)
+        self._check_cells(features, 0, fitting=False)
+        x = np.asarray(features)
+        origin = self.xbar_ if self.solver == "svd" else 0.0
+        moved: Floats = (x - origin) @ self.scalings_
+        return moved[:, : self._n_features_out]
+
+    def decision_function(self, X: Any) -> Floats:
+        """X @ coef_.T + intercept_: log p(k | x) up to a term of x; of two classes the log-odds."""
+        scores = super().decision_function(X)
+        if scores.ndim == 1:
+            return scores
+        return scores + self._shift()
+
+    def _shift(self) -> float:
+        """What scikit-learn's intercept has beyond ours, in all classes alike."""
+        from posterior.families.multivariate_gaussian import linear_terms
+
+        weight, constant = linear_terms(self.parameters_)
+        ours = constant + self._joint().log_prior
+        possible = np.isfinite(ours)
+        middle = self.parameters_.mean.mean(axis=0)
+        at_middle = self.coef_ @ middle + self.intercept_ - (weight @ middle + ours)
+        return float(at_middle[possible][0])
+
+
+def _svd(
+    parameters: MultivariateGaussianParameters, priors: Floats, n_rows: float, tol: float
+) -> dict[str, Any]:
+    """scikit-learn's "svd" rule: class means, whitened, along their own principal axes."""
+    mean, whitening = parameters.mean, parameters.whitening[0].matrix
+    center = priors @ mean
+    k = len(mean)
+    weight = np.sqrt(n_rows * priors / max(k - 1, 1))
+    _, size, axes = np.linalg.svd(
+        weight[:, None] * ((mean - center) @ whitening), full_matrices=False
+    )
+    kept = size > tol * size[:1].sum()
+    scalings = whitening @ axes.T[:, kept]
+    spread = (mean - center) @ scalings
+    coef = spread @ scalings.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        intercept = -0.5 * (spread**2).sum(axis=1) + np.log(priors) - coef @ center
+        ratio = size**2 / (size**2).sum()
+    return {
+        "xbar_": center,
+        "scalings_": scalings,
+        "explained_variance_ratio_": ratio,
+        "coef_": coef,
+        "intercept_": intercept,
+    }

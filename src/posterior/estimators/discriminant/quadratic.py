@@ -1,0 +1,193 @@
+"""Quadratic discriminant analysis, scikit-learn's way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from posterior.data import validate
+from posterior.data.errors import DegenerateError
+from posterior.data.typing import Floats
+from posterior.estimators.discriminant.common import Discriminant, needs_rows, with_covariance
+from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.numeric import CALIBRATED, log_prior
+from posterior.families import MultivariateGaussian
+from posterior.generative.joint import Joint, JointStatistics
+
+
+class NotFullRankError(DegenerateError, np.linalg.LinAlgError):
+    """A covariance without an inverse, in the words that users of scikit-learn catch."""
+
+
+class QuadraticDiscriminantAnalysis(Discriminant):
+    """Classes that are normal, each with a covariance of its own: boundaries are quadratic.
+
+    Parameters
+    ----------
+    solver : {"svd", "eigen"}, default="svd"
+        Which of scikit-learn's rules to follow: "svd" takes `reg_param`, "eigen" takes `shrinkage`
+        and `covariance_estimator`. Both are one factorization here.
+    shrinkage : "auto" or float between 0 and 1, optional
+    priors : array of shape (n_classes,), optional
+    reg_param : float between 0 and 1, default=0.0
+        How much of an identity matrix is mixed into each covariance.
+    store_covariance : bool, default=False
+    tol : float, default=1e-4
+        A variance along a principal axis must be larger.
+    covariance_estimator : estimator with a `covariance_`, optional
+    calibrated : {"temperature", "isotonic"}, optional
+
+    Attributes
+    ----------
+    classes_, priors_ : arrays of shape (n_classes,)
+    means_ : array of shape (n_classes, n_features)
+    covariance_ : list of arrays of shape (n_features, n_features), if stored
+    rotations_, scalings_ : lists of arrays
+        Principal axes of each class, and the variances along them.
+
+    Examples
+    --------
+    >>> from posterior import QuadraticDiscriminantAnalysis
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, [1, 1, 1, 2, 2, 2]).predict([[-1, 0]])
+    array([1])
+    """
+
+    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
+        "reg_param": (0.0, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "solver": [StrOptions({"svd", "eigen"})],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "priors": ["array-like", None],
+        "reg_param": [Interval(Real, 0, 1, closed="both")],
+        "store_covariance": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "covariance_estimator": [HasMethods("fit"), None],
+        "calibrated": CALIBRATED,
+    }
+    _covariances: Floats | None = None  # where they come from the rows themselves
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: Any = None,
+        priors: Any = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1.0e-4,
+        covariance_estimator: Any = None,
+        calibrated: str | None = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.calibrated = calibrated
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and their classes; what was learned before is dropped.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features); missing cells are NaN or None
+        y : array of shape (n_samples,), or the name of a column of the frame X
+        sample_weight : array of shape (n_samples,), optional
+        """
+        self._validate_params()
+        self._covariances = None
+        if self._needs_rows():
+            X, y = self._with_target(X, y)
+            features = self._features(X, fitting=True, reset=True)
+            self.classes_, codes = validate.labels(y, features.shape[0])
+            self._check_cells(features, 0, fitting=True)
+            self._covariances = self._given_covariances(np.asarray(features), codes)
+        return super().fit(X, y, sample_weight)
+
+    def _needs_rows(self) -> bool:
+        if self.solver == "svd" and self.shrinkage is not None:
+            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+        if self.solver == "svd" and self.covariance_estimator is not None:
+            raise ValueError(
+                "covariance_estimator is not supported with solver='svd'. Try solver='eigen' "
+                "instead."
+            )
+        return needs_rows(self.shrinkage, self.covariance_estimator)
+
+    def _family(self) -> MultivariateGaussian:
+        shrinkage = self.shrinkage if isinstance(self.shrinkage, Real) else 0.0
+        ridge = self.reg_param if self.solver == "svd" else 0.0
+        return MultivariateGaussian("own", shrinkage=float(shrinkage), ridge=ridge, least=0.0)
+
+    def _log_prior(self, weight: Floats) -> Floats:
+        if self.priors is None:
+            return log_prior(weight, None)
+        with np.errstate(divide="ignore"):
+            return np.broadcast_to(np.log(np.asarray(self.priors, np.float64)), weight.shape)
+
+    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one. Got {len(self.classes_)} class."
+            )
+        if self._needs_rows() and self._covariances is None:
+            raise ValueError(
+                "Expected shrinkage as a number or None here: 'auto' and covariance_estimator need "
+                "all rows at once. Use fit()."
+            )
+        weight = statistics.weight.rounded()
+        single = np.flatnonzero(weight <= 1)
+        if len(single) and (weight[single] == 1).all():
+            raise DegenerateError(
+                "y has only 1 sample in class {group}, covariance is ill defined. Leave the class "
+                "out, or use GaussianDiscriminantAnalysis with pseudo_rows.",
+                group=int(single[0]),
+            )
+        joint = super()._finish(statistics)
+        if self._covariances is not None:
+            parameters = with_covariance(joint.parameters, self._covariances, 0.0)
+            joint = Joint(joint.family, joint.log_prior, parameters)
+        self._check_rank(joint, weight)
+        return joint
+
+    def _check_rank(self, joint: Joint[Any, Any], weight: Floats) -> None:
+        """scikit-learn's rule: every principal axis must vary by more than `tol`."""
+        d = joint.parameters.mean.shape[1]
+        for k, covariance in enumerate(joint.parameters.covariance):
+            few = self.solver == "svd" and weight[k] < d
+            if not few and np.linalg.eigvalsh(covariance).min() > self.tol:
+                continue
+            remedy = (
+                "When using `solver='svd'` the number of samples in each class should be more than "
+                f"the number of features, but it has {weight[k]:g} samples and {d} features. Try "
+                "using `solver='eigen'` and setting the parameter `shrinkage` for regularization."
+                if self.solver == "svd" and weight[k] <= d
+                else "Increase the value of "
+                f"`{'shrinkage' if self.solver == 'eigen' else 'reg_param'}` to reduce the "
+                "collinearity."
+            )
+            error = NotFullRankError(
+                "The covariance matrix of class {group} is not full rank. " + remedy, group=k
+            )
+            raise NotFullRankError(str(error.named(self._feature_names(), self.classes_)))
+
+    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
+        axes = [np.linalg.eigh(c) for c in joint.parameters.covariance]
+        learned = super()._learned(joint, statistics) | {
+            "scalings_": [values[::-1] for values, _ in axes],
+            "rotations_": [vectors[:, ::-1] for _, vectors in axes],
+        }
+        if self.priors is not None:
+            learned["priors_"] = np.array(self.priors, np.float64)
+        if self.store_covariance:
+            learned["covariance_"] = list(joint.parameters.covariance)
+        return learned

@@ -1,0 +1,95 @@
+"""What a boundary is made of: one quadratic function a class, and the root of a quadratic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data.typing import Array, Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quadratics:
+    """log p(x, k) = xᵀ A_k x + b_kᵀ x + c_k, perhaps less a term common to all classes."""
+
+    A: Floats  # (k, d, d)
+    b: Floats  # (k, d)
+    c: Floats  # (k,)
+    classes: Array  # (k,)
+
+    def log_joint(self, X: Floats) -> Floats:
+        """The value of every class at rows X, (n, k)."""
+        return ((X @ self.A) * X).sum(axis=2).T + X @ self.b.T + self.c
+
+    def size(self, X: Floats) -> Floats:
+        """The largest Σ |terms| of any class, (n,): rounding errs by about ε times this."""
+        terms = Quadratics(abs(self.A), abs(self.b), abs(self.c), self.classes)
+        return terms.log_joint(abs(X)).max(axis=1)
+
+    def normals(self) -> tuple[Floats, Floats] | None:
+        """Means and deviations, both (k, d), if every class is a normal density, else None.
+
+        μ_k = -½ A_k⁻¹ b_k      Σ_k = -½ A_k⁻¹
+        """
+        try:
+            factors = [cho_factor(-2 * A) for A in self.A]
+        except np.linalg.LinAlgError:
+            return None
+        mean = [cho_solve(factor, b) for factor, b in zip(factors, self.b, strict=True)]
+        covariance = [cho_solve(factor, np.eye(self.b.shape[1])) for factor in factors]
+        return np.array(mean), np.sqrt([np.diag(sigma) for sigma in covariance])
+
+
+def quadratics(model: Any) -> Quadratics:
+    """The quadratics of a fitted model; classes of probability zero are left out.
+
+    A linear model of scikit-learn's shape gives log p(k | x) = coef_k · x + intercept_k, up to a
+    term common to all classes; one row of coefficients is the log odds of the second class.
+    """
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
+    if hasattr(model, "quadratics"):
+        A, b, c = (np.asarray(part, dtype=np.float64) for part in model.quadratics())
+    else:
+        if not all(hasattr(model, name) for name in ("coef_", "intercept_", "classes_")):
+            raise TypeError(
+                "Expected a model whose log p(x, k) is quadratic or linear in x, got "
+                f"{type(model).__name__}. It would need a method quadratics(), as Gaussian naive "
+                "Bayes and discriminant analysis have, or coef_, intercept_ and classes_, as "
+                "logistic regression has."
+            )
+        b = np.asarray(model.coef_, dtype=np.float64)
+        c = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), len(b))
+        if len(b) == 1:
+            b, c = np.vstack([np.zeros_like(b), b]), np.append(0.0, c)
+        A = np.zeros((*b.shape, b.shape[1]))
+    possible = c != -np.inf
+    A, b, c = A[possible], b[possible], c[possible]
+    if not all(np.isfinite(part).all() for part in (A, b, c)):
+        raise ValueError(
+            f"Expected finite coefficients of log p(x, k), got some from {type(model).__name__} "
+            "that are not. Is the variance of some feature zero?"
+        )
+    return Quadratics(A, b, c, np.asarray(model.classes_)[possible])
+
+
+def rising(a: Any, b: Any, c: Any) -> Floats:
+    """Where a x² + b x + c turns from negative to positive.
+
+    x = (-b + √(b² - 4ac)) / 2a = -2c / (b + √(b² - 4ac)),   the form that does not cancel
+
+    A straight line that falls rises at -∞. Where there is no root, as if the root in b² - 4ac
+    were zero; a function that is constant gives NaN.
+    """
+    a, b, c = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in (a, b, c)))
+    largest = np.maximum(np.maximum(abs(a), abs(b)), abs(c))
+    unit = np.where(largest > 0, largest, 1.0)  # so that no square overflows
+    a, b, c = a / unit, b / unit, c / unit
+    root = np.sqrt(np.maximum(b * b - 4 * a * c, 0.0))
+    a = np.where(a == 0, -0.0, a)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(b > 0, -2 * c / (b + root), (root - b) / (2 * a))

@@ -1,0 +1,153 @@
+"""From scatter to covariance: own, shared, diagonal or spherical; shrunken or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import linalg
+
+from posterior.data.errors import DegenerateError
+from posterior.data.typing import Floats
+from posterior.statistics.cross_products import CrossProducts
+
+Kind: TypeAlias = Literal["shared", "own", "diagonal", "spherical"]
+KINDS: tuple[Kind, ...] = ("shared", "own", "diagonal", "spherical")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    """Weight, mean and scatter Σ r (x - μ)(x - μ)ᵀ of each group."""
+
+    weight: Floats  # (k,)
+    mean: Floats  # (k, d)
+    scatter: Floats  # (k, d, d)
+
+    @classmethod
+    def of(cls, sums: CrossProducts) -> Scatter:
+        return cls(*sums.scatter())
+
+    def pooled(self) -> Scatter:
+        """All groups as one: the scatter within them and that of their means."""
+        weight = self.weight.sum()
+        mean = self.weight @ self.mean / max(weight, 1e-300)
+        apart = self.mean - mean
+        between = np.einsum("k,ki,kj->ij", self.weight, apart, apart)
+        within = self.scatter.sum(axis=0) + between
+        return Scatter(np.array([weight]), mean[None], within[None])
+
+    def __add__(self, other: Scatter) -> Scatter:
+        """Group by group; the scatter of two parts and of their means."""
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        apart = other.mean - self.mean
+        mean = self.mean + share[:, None] * apart
+        between = (self.weight * share)[:, None, None] * apart[:, :, None] * apart[:, None, :]
+        return Scatter(weight, mean, self.scatter + other.scatter + between)
+
+    def with_rows(self, m: float) -> Scatter:
+        """With m rows more in each group, which have the mean and covariance of all together."""
+        if m == 0:
+            return self
+        everyone, k = self.pooled(), len(self.weight)
+        rows = Scatter(
+            np.full(k, m),
+            np.repeat(everyone.mean, k, axis=0),
+            np.repeat(m * everyone.scatter / everyone.weight, k, axis=0),
+        )
+        return self + rows
+
+    def covariance(self, kind: Kind, shares: tuple[float, ...] | None = None) -> Floats:
+        """(k, d, d); or (1, d, d) if all groups share it, each as it weighs or as shares say."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            own = self.scatter / self.weight[:, None, None]
+        if kind == "shared" and shares is not None:
+            return np.einsum("k,kij->ij", shares, own)[None]
+        if kind == "shared":
+            return self.scatter.sum(axis=0, keepdims=True) / self.weight.sum()
+        if kind == "own":
+            return own
+        eye = np.eye(own.shape[1])
+        if kind == "diagonal":
+            return own * eye
+        return np.trace(own, axis1=1, axis2=2)[:, None, None] / own.shape[1] * eye
+
+
+def shrunken(covariance: Floats, amount: float) -> Floats:
+    """(1 - a) Σ + a tr(Σ) / d I: towards a sphere of the same volume (Ledoit and Wolf 2004)."""
+    if amount == 0:
+        return covariance
+    d = covariance.shape[-1]
+    sphere = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / d * np.eye(d)
+    return (1 - amount) * covariance + amount * sphere
+
+
+ROUNDING = 1e-7  # deviations that rounding alone can make, among correlations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whitening:
+    """A with Aᵀ Σ A = I, of as many columns as Σ has rank, and log |Σ| on their span."""
+
+    matrix: Floats  # (d, r)
+    log_det: float
+
+    @classmethod
+    def cholesky(cls, covariance: Floats) -> Whitening | None:
+        """A = L⁻ᵀ where Σ = L Lᵀ; None if Σ is not positive definite to rounding."""
+        deviation = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        if not (deviation > 0).all():
+            return None
+        correlation = covariance / np.outer(deviation, deviation)
+        try:
+            factor = np.linalg.cholesky(correlation)
+        except np.linalg.LinAlgError:
+            return None
+        d = len(deviation)
+        if factor.diagonal().min(initial=1.0) ** 2 < 4 * d * np.finfo(float).eps:
+            return None
+        inverse = linalg.solve_triangular(factor, np.eye(d), lower=True)
+        log_det = 2 * float(np.log(factor.diagonal() * deviation).sum())
+        return cls((inverse / deviation).T, log_det)
+
+    @classmethod
+    def of_rank(cls, covariance: Floats, least: float) -> Whitening:
+        """From eigenvectors of the correlations, those of deviation above `least` only."""
+        deviation = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        deviation = np.where(deviation > 0, deviation, 1.0)
+        values, vectors = np.linalg.eigh(covariance / np.outer(deviation, deviation))
+        values, vectors = values[::-1], vectors[:, ::-1]
+        kept = np.sqrt(np.maximum(values, 0.0)) > least
+        matrix = vectors[:, kept] / deviation[:, None] / np.sqrt(values[kept])
+        return cls(matrix, -float(np.linalg.slogdet(matrix.T @ matrix)[1]))
+
+
+def whitenings(covariance: Floats, least: float | None) -> tuple[Whitening, ...]:
+    """Of each covariance. One that is not of full rank is an error, unless `least` is given: then
+    directions that deviate by no more are left out, for 0 those that only rounding has made."""
+    return tuple(_whitening(k, one, least) for k, one in enumerate(covariance))
+
+
+def _whitening(k: int, covariance: Floats, least: float | None) -> Whitening:
+    if not np.isfinite(covariance).all():
+        raise DegenerateError("Expected rows of every class, got none of class {group}.", group=k)
+    whitening = Whitening.cholesky(covariance) if not least else None
+    if whitening is not None:
+        return whitening
+    if least is not None:
+        return Whitening.of_rank(covariance, least or ROUNDING)
+    remedy = "Drop columns, or ask for pseudo_rows, shrinkage or another kind of covariance."
+    constant = np.flatnonzero(~(covariance.diagonal() > 0))
+    if len(constant):
+        raise DegenerateError(
+            "Expected columns that vary, but {feature} is the same in all rows of class {group}. "
+            + remedy,
+            feature=int(constant[0]),
+            group=k,
+        )
+    raise DegenerateError(
+        "Expected columns that are no combinations of each other, and more rows than columns, but "
+        "the covariance of class {group} has no inverse. " + remedy,
+        group=k,
+    )

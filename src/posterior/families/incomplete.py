@@ -1,0 +1,139 @@
+"""Gaussians of rows with missing cells, by EM (Ghahramani and Jordan 1994).
+
+E: what is missing is expected from what is observed, x̂_m = μ_m + Σ_mo Σ_oo⁻¹ (x_o - μ_o), and
+   still varies by Σ_mm - Σ_mo Σ_oo⁻¹ Σ_om.
+M: mean and covariance of the rows so completed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
+
+from posterior.data.errors import DegenerateError
+from posterior.data.typing import Array, Floats
+from posterior.families.covariance import Scatter
+from posterior.statistics.cross_products import CrossSums, IncompleteRows
+
+LOG_2PI = float(np.log(2 * np.pi))
+TOLERANCE = 1e-10  # of the log likelihood, a row
+MOST_STEPS = 2000
+
+Estimate: TypeAlias = tuple[Floats, Floats]
+"""Means (k, d) and covariances (k or 1, d, d)."""
+
+
+def completed(
+    sums: CrossSums, maximize: Callable[[Scatter], Estimate]
+) -> tuple[Scatter, list[float]]:
+    """The scatter of all rows as the fitted model completes them, and the log likelihoods."""
+    complete = Scatter.of(sums.complete)
+    if len(sums.incomplete) == 0:
+        return complete, []
+    patterns = sums.incomplete.patterns()
+    estimate = maximize(_start(complete, sums.incomplete))
+    trace: list[float] = []
+    rows = complete.weight.sum() + sums.incomplete.R.sum()
+    for _ in range(MOST_STEPS):
+        expected, log_likelihood = _expect(complete, patterns, estimate)
+        trace.append(log_likelihood)
+        if len(trace) > 1 and trace[-1] - trace[-2] <= TOLERANCE * rows:
+            return expected, trace
+        estimate = maximize(expected)
+    warnings.warn(
+        f"EM stopped after {MOST_STEPS} steps while a row's log likelihood still grew by "
+        f"{(trace[-1] - trace[-2]) / rows:.1e} a step, more than {TOLERANCE:g}.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return expected, trace
+
+
+def _start(complete: Scatter, incomplete: IncompleteRows) -> Scatter:
+    """Means and variances of the cells that are there, columns as if independent."""
+    observed = ~np.isnan(incomplete.X)
+    x = np.where(observed, incomplete.X, 0.0)
+    weight = complete.weight[:, None] + incomplete.R.T @ observed
+    total = complete.weight[:, None] * complete.mean + incomplete.R.T @ x
+    everyone = total.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
+    mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), everyone)
+    d = x.shape[1]
+    squares = (
+        np.einsum("kii->ki", complete.scatter)
+        + complete.weight[:, None] * (complete.mean - mean) ** 2
+    )
+    for k in range(len(mean)):
+        squares[k] += incomplete.R[:, k] @ np.where(observed, (x - mean[k]) ** 2, 0.0)
+    variance = squares / np.where(weight > 0, weight, 1.0)
+    rows = complete.weight + incomplete.R.sum(axis=0)
+    return Scatter(rows, mean, rows[:, None, None] * variance[:, :, None] * np.eye(d))
+
+
+def _expect(
+    complete: Scatter, patterns: list[tuple[Array, IncompleteRows]], estimate: Estimate
+) -> tuple[Scatter, float]:
+    mean, covariance = estimate
+    total, log_likelihood = complete, _log_likelihood(complete, estimate)
+    for observed, rows in patterns:
+        part, more = _expect_pattern(observed, rows, mean, covariance)
+        total, log_likelihood = total + part, log_likelihood + more
+    return total, log_likelihood
+
+
+def _expect_pattern(
+    observed: Array, rows: IncompleteRows, mean: Floats, covariance: Floats
+) -> tuple[Scatter, float]:
+    """Rows that miss the same cells: what they add to each group, and their log likelihood."""
+    k, d = mean.shape
+    seen, gone = np.flatnonzero(observed), np.flatnonzero(~observed)
+    weight, means, scatter = np.zeros(k), mean.copy(), np.zeros((k, d, d))
+    log_likelihood = 0.0
+    for g in np.flatnonzero(rows.R.any(axis=0)):
+        mine = rows.R[:, g] != 0
+        r, x = rows.R[mine, g], rows.X[mine]
+        sigma = covariance[g if len(covariance) > 1 else 0]
+        apart = x[:, seen] - mean[g, seen]
+        factor = _factor(sigma[np.ix_(seen, seen)], int(g))
+        white = linalg.solve_triangular(factor, apart.T, lower=True)
+        slope = linalg.cho_solve((factor, True), sigma[np.ix_(seen, gone)])
+        x[:, gone] = mean[g, gone] + apart @ slope
+        weight[g] = r.sum()
+        means[g] = r @ x / weight[g]
+        from_mean = x - means[g]
+        scatter[g] = from_mean.T @ (r[:, None] * from_mean)
+        rest = sigma[np.ix_(gone, gone)] - sigma[np.ix_(gone, seen)] @ slope
+        scatter[g][np.ix_(gone, gone)] += weight[g] * rest
+        log_det = 2 * np.log(factor.diagonal()).sum()
+        log_likelihood -= 0.5 * float(r @ ((white**2).sum(axis=0) + log_det + len(seen) * LOG_2PI))
+    return Scatter(weight, means, scatter), log_likelihood
+
+
+def _log_likelihood(complete: Scatter, estimate: Estimate) -> float:
+    """-½ Σ_k w_k [ d log 2π + log |Σ| + tr Σ⁻¹ (S_k / w_k + (x̄_k - μ_k)(x̄_k - μ_k)ᵀ) ]"""
+    mean, covariance = estimate
+    total = 0.0
+    for g in np.flatnonzero(complete.weight):
+        factor = _factor(covariance[g if len(covariance) > 1 else 0], int(g))
+        apart, weight = complete.mean[g] - mean[g], complete.weight[g]
+        about = complete.scatter[g] + weight * np.outer(apart, apart)
+        trace = np.trace(linalg.cho_solve((factor, True), about))
+        log_det = 2 * np.log(factor.diagonal()).sum()
+        total -= 0.5 * float(trace + weight * (log_det + len(apart) * LOG_2PI))
+    return total
+
+
+def _factor(covariance: Floats, group: int) -> Floats:
+    try:
+        return np.asarray(np.linalg.cholesky(covariance))
+    except np.linalg.LinAlgError:
+        raise DegenerateError(
+            "Expected columns that vary and are no combinations of each other, but with cells "
+            "missing the covariance of class {group} lost its inverse. Drop columns, or ask for "
+            "pseudo_rows, shrinkage or another kind of covariance.",
+            group=group,
+        ) from None

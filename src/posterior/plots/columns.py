@@ -1,0 +1,80 @@
+"""One column of a table, and tables that hold nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from posterior.data import frames, validate
+from posterior.data.names import quoted
+from posterior.data.typing import Array, Codes, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table, and how to make tables with other values in it."""
+
+    name: str
+    values: Floats
+    table: Callable[[Floats], Any]  # the other columns are missing
+
+
+def column_of(model: Any, X: Any, feature: int | str) -> Column:
+    """The column that was asked for, by position or name."""
+    frame = frames.as_frame(X)
+    names: list[Any] = [] if frame is None else list(frame.columns)
+    if frame is None:
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise ValueError(f"Expected a table of rows and columns, got shape {X.shape}.")
+        names = list(getattr(model, "feature_names_in_", range(X.shape[1])))
+    d = model.n_features_in_
+    if len(names) != d or (frame is None and X.shape[1] != d):
+        raise ValueError(f"Expected the model's {d} column(s), got {len(names)}.")
+    j = names.index(feature) if feature in names else feature
+    if not isinstance(j, int | np.integer) or not -d <= j < d:
+        raise ValueError(f"Expected one of the columns {names}, got {quoted(feature)}.")
+    j = int(j) % d
+    if d > 1 and not model.__sklearn_tags__().input_tags.allow_nan:
+        raise ValueError(
+            f"Expected a model of one column, or one that leaves missing cells out, got "
+            f"{type(model).__name__} of {d} columns. Fit it to the column that shall be drawn."
+        )
+    if frame is not None:
+        values = frames.numbers(frame.get_column(names[j]))
+        return Column(str(names[j]), values, lambda grid: _frame(frame, names[j], grid))
+    name = str(names[j]) if hasattr(model, "feature_names_in_") else f"feature {j}"
+    return Column(name, np.asarray(X[:, j], np.float64), lambda grid: _array(d, j, grid))
+
+
+def _frame(like: nw.DataFrame[Any], name: str, values: Floats) -> Any:
+    nothing = [None] * len(values)
+    columns = {c: values if c == name else nothing for c in like.columns}
+    return frames.from_columns(columns, like.implementation).to_native()
+
+
+def _array(d: int, j: int, values: Floats) -> Floats:
+    table = np.full((len(values), d), np.nan)
+    table[:, j] = values
+    return table
+
+
+def observed(column: Column, y: Any, classes: Array) -> tuple[Floats, Codes]:
+    """Values that are not missing, and the codes of their classes."""
+    codes, unknown = validate.codes_of(y, classes, len(column.values))
+    if len(unknown):
+        raise ValueError(
+            f"Expected labels among the model's classes {classes.tolist()}, got "
+            f"{quoted(unknown[0])}."
+        )
+    seen = ~np.isnan(column.values)
+    x = column.values[seen]
+    if not len(x):
+        raise ValueError(f"Expected numbers in column {column.name!r}, all of it is missing.")
+    if np.isinf(x).any():
+        raise ValueError(f"Expected finite numbers in column {column.name!r}, got infinity.")
+    return x, codes[seen]

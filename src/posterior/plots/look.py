@@ -1,0 +1,91 @@
+"""How every picture looks: colors, axes, titles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, TypeAlias
+
+Chart: TypeAlias = Any  # an Altair chart; the package may be absent, so its types are not named
+
+WIDTH, HEIGHT = 560, 320
+INK, PALE = "#3d4450", "#e7e9ed"
+DIGITS = ",.4~r"  # d3's way to say: four significant digits, no zeros behind them
+
+# Told apart with every kind of color blindness: at least 13 units of CIELAB between any two under
+# the simulations of Machado et al. (2009), 25 between the first four.
+PALETTE = (
+    "#1c62b7",
+    "#e8820c",
+    "#26b46b",
+    "#80266d",
+    "#74c0f0",
+    "#5c3410",
+    "#d6c400",
+    "#6b7078",
+)
+
+
+def optional(package: str) -> Any:
+    """A package of the extra `app`, imported when a picture needs it."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise ImportError(
+            f"Pictures need the package {package}: pip install 'posterior[app]'."
+        ) from error
+
+
+def colors(names: Sequence[str], title: str) -> Any:
+    """One color a class, with a legend; a ramp where the palette is too short."""
+    alt = optional("altair")
+    chosen = {"range": PALETTE[: len(names)]} if len(names) <= len(PALETTE) else {"scheme": "turbo"}
+    legend = alt.Legend(
+        title=title,
+        labelColor=INK,
+        labelFontSize=12,
+        labelLimit=260,
+        symbolOpacity=1,
+        symbolType="square",
+        titleColor=INK,
+        titleFontSize=12,
+        titleLimit=260,
+    )
+    return alt.Color("class:N", legend=legend, scale=alt.Scale(domain=list(names), **chosen))
+
+
+def axis(title: str, grid: bool = False) -> Any:
+    """An axis that says in words what it shows."""
+    return optional("altair").Axis(
+        domainColor=INK,
+        domain=not grid,
+        grid=grid,
+        gridColor=PALE,
+        labelColor=INK,
+        labelFontSize=12,
+        ticks=not grid,
+        tickColor=INK,
+        tickCount=6,
+        title=title,
+        titleColor=INK,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        titleLimit=WIDTH,
+        titlePadding=10,
+    )
+
+
+def heading(text: str, subtitle: Sequence[str]) -> Any:
+    """What the picture shows, at its upper left."""
+    return optional("altair").Title(
+        text,
+        anchor="start",
+        color=INK,
+        fontSize=16,
+        limit=WIDTH,
+        offset=12,
+        subtitle=list(subtitle),
+        subtitleColor=INK,
+        subtitleFontSize=12,
+        subtitlePadding=6,
+    )

@@ -1,0 +1,253 @@
+"""Sums and products of columns with each other, of k groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.errors import NotFiniteError
+from posterior.data.rows import Groups, Hard, slabs
+from posterior.data.typing import Array, Floats
+from posterior.kernels.pairs import Pair
+from posterior.statistics.algebra import SumOfFields
+from posterior.statistics.exact import Exact
+from posterior.statistics.moments import Moments, group_weight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossProducts(SumOfFields):
+    """Weight, sum and cross products of the complete rows that each of k groups received.
+
+    w_k = Σᵢ r_ik      s_k = Σᵢ r_ik xᵢ      Q_k = Σᵢ r_ik xᵢ xᵢᵀ, its upper triangle
+
+    Products of a chunk are matrix products around an origin near its mean, rounded once. Moving
+    them to zero, adding and subtracting chunks is exact, so that no merge needs a common origin.
+    """
+
+    weight: Exact  # (k, 1)
+    total: Exact  # (k, d)
+    products: Exact  # (k, d (d + 1) / 2), row by row
+
+    @classmethod
+    def of(cls, X: Array, groups: Groups) -> CrossProducts:
+        """Sums of rows without missing cells."""
+        origin = _origin(X)
+        s, q = _around(origin, X, groups)
+        if not np.isfinite(q).all():
+            raise NotFiniteError("Expected finite values whose products are finite too.")
+        w = group_weight(groups).reshape(-1, 1)
+        i, j = np.triu_indices(X.shape[1])
+        o, weight, sums = Pair.of(origin), w.pair(), Pair.of(s)
+        total = sums + o * weight
+        products = Pair.of(q[:, i, j]) + o[i] * sums[:, j] + o[j] * total[:, i]
+        parts = (Exact.of(p.high) + Exact.of(p.low) for p in (total, products))
+        return cls(w, *parts)
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return self.total.shape[1]
+
+    def scatter(self) -> tuple[Floats, Floats, Floats]:
+        """w (k,), the mean s / w (k, d) and the scatter Q - s sᵀ / w (k, d, d), in pairs."""
+        d = self.width
+        i, j = np.triu_indices(d)
+        weight, total = self.weight.pair(), self.total.pair()
+        scatter = np.zeros((total.shape[0], d, d))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = total / weight
+            upper = (self.products.pair() - total[:, i] * mean[:, j]).rounded()
+        some = weight.rounded()[:, 0] > 0
+        scatter[:, i, j] = np.where(some[:, None], upper, 0.0)
+        scatter[:, j, i] = scatter[:, i, j]
+        return weight.rounded()[:, 0], np.where(some[:, None], mean.rounded(), 0.0), scatter
+
+    def moments(self) -> Moments:
+        """What the columns say one by one."""
+        d = self.width
+        i, j = np.triu_indices(d)
+        weight = Exact(np.repeat(self.weight.limbs, d, axis=1), self.weight.exponent)
+        squares = Exact(
+            np.ascontiguousarray(self.products.limbs[:, i == j]), self.products.exponent
+        )
+        return Moments(weight, self.total, squares)
+
+
+def _origin(X: Array) -> Floats:
+    """About the mean of some rows, in so few bits that products with it are exact in pairs."""
+    fraction, exponent = np.frexp(np.asarray(X[:1000], np.float64).mean(axis=0))
+    return np.asarray(np.ldexp(np.round(np.ldexp(fraction, 20)), exponent - 20))
+
+
+def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
+    """Σ r (x - o) and Σ r (x - o)(x - o)ᵀ of each group, block by block while it is in cache."""
+    n, d = X.shape
+    sums, products = np.zeros((groups.n_groups, d)), np.zeros((groups.n_groups, d, d))
+    for rows in slabs(n, d):
+        part = groups[rows]
+        if not isinstance(part, Hard):
+            x = X[rows] - origin
+            for k in range(part.n_groups):
+                weighted = x * part.R[:, k : k + 1]
+                sums[k] += weighted.sum(axis=0)
+                products[k] += x.T @ weighted
+            continue
+        order = kernels.rows_by_group(part.codes, part.n_groups)
+        ends = np.cumsum(kernels.group_counts(part.codes, part.n_groups))
+        x = np.take(X[rows], order, axis=0) - origin
+        weighted = x if part.weight is None else x * part.weight[order, None]
+        for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
+            if start == end:
+                continue
+            mine = slice(start, end)
+            sums[k] += np.ones(end - start) @ weighted[mine]
+            products[k] += x[mine].T @ weighted[mine]
+    return sums, products
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IncompleteRows:
+    """Rows with missing cells, kept as they are, and how much of each a group received.
+
+    What they say depends on the parameters, so no sum can stand for them. They still add (rows of
+    both), subtract (rows of negative weight) and scale.
+    """
+
+    X: Floats  # (m, d), missing cells are NaN
+    R: Floats  # (m, k)
+
+    @classmethod
+    def of(cls, X: Array, groups: Groups) -> IncompleteRows:
+        if not isinstance(groups, Hard):
+            return cls(X.astype(np.float64), groups.R)
+        known = groups.codes >= 0
+        R = np.zeros((int(known.sum()), groups.n_groups))
+        R[np.arange(len(R)), groups.codes[known]] = (
+            1.0 if groups.weight is None else groups.weight[known]
+        )
+        return cls(X[known].astype(np.float64), R)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __add__(self, other: IncompleteRows, /) -> IncompleteRows:
+        return IncompleteRows(np.concatenate([self.X, other.X]), np.concatenate([self.R, other.R]))
+
+    def __neg__(self) -> IncompleteRows:
+        return IncompleteRows(self.X, -self.R)
+
+    def __sub__(self, other: IncompleteRows, /) -> IncompleteRows:
+        return (self + -other).compact()
+
+    def __mul__(self, factor: float, /) -> IncompleteRows:
+        return IncompleteRows(self.X, self.R * factor)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IncompleteRows):
+            return NotImplemented
+        return len((self - other).X) == 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, groups: Any) -> IncompleteRows:
+        return IncompleteRows(self.X, self.R[:, groups])._some()
+
+    def placed(self, index: Array, n_groups: int) -> IncompleteRows:
+        R = np.zeros((len(self), n_groups))
+        R[:, index] = self.R
+        return IncompleteRows(self.X, R)
+
+    def pooled(self) -> IncompleteRows:
+        return IncompleteRows(self.X, self.R.sum(axis=1, keepdims=True))
+
+    def compact(self) -> IncompleteRows:
+        """Equal rows as one, and none that nobody received."""
+        if len(self) == 0:
+            return self
+        keys = np.ascontiguousarray(self.X).view(f"V{self.X.shape[1] * 8}").ravel()
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        R = np.zeros((len(first), self.R.shape[1]))
+        np.add.at(R, place, self.R)
+        return IncompleteRows(self.X[first], R)._some()
+
+    def _some(self) -> IncompleteRows:
+        kept = self.R.any(axis=1)
+        return IncompleteRows(self.X[kept], self.R[kept])
+
+    def patterns(self) -> list[tuple[Array, IncompleteRows]]:
+        """Rows that miss the same cells: which columns are observed, and the rows."""
+        observed = ~np.isnan(self.X)
+        kinds, place = np.unique(observed, axis=0, return_inverse=True)
+        order = kernels.rows_by_group(place.ravel().astype(np.int32), len(kinds))
+        parts = np.split(order, np.cumsum(np.bincount(place.ravel()))[:-1])
+        return [
+            (kind, IncompleteRows(self.X[rows], self.R[rows]))
+            for kind, rows in zip(kinds, parts, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class CrossSums:
+    """Cross products of the complete rows, and the others."""
+
+    complete: CrossProducts
+    incomplete: IncompleteRows
+
+    @classmethod
+    def of(cls, X: Array, groups: Groups) -> CrossSums:
+        none = IncompleteRows(np.empty((0, X.shape[1])), np.empty((0, groups.n_groups)))
+        try:
+            return cls(CrossProducts.of(X, groups), none)
+        except NotFiniteError:
+            gaps: Array = np.asarray(np.isnan(X).any(axis=1))
+            if not gaps.any():
+                raise
+            return cls(
+                CrossProducts.of(X[~gaps], take_groups(groups, ~gaps)),
+                IncompleteRows.of(X[gaps], take_groups(groups, gaps)),
+            )
+
+    def __add__(self, other: CrossSums, /) -> CrossSums:
+        return CrossSums(self.complete + other.complete, self.incomplete + other.incomplete)
+
+    def __sub__(self, other: CrossSums, /) -> CrossSums:
+        return CrossSums(self.complete - other.complete, self.incomplete - other.incomplete)
+
+    def __mul__(self, factor: float, /) -> CrossSums:
+        return CrossSums(self.complete * factor, self.incomplete * factor)
+
+    def take(self, groups: Any) -> CrossSums:
+        return CrossSums(self.complete.take(groups), self.incomplete.take(groups))
+
+    def placed(self, index: Array, n_groups: int) -> CrossSums:
+        return CrossSums(
+            self.complete.placed(index, n_groups), self.incomplete.placed(index, n_groups)
+        )
+
+    def pooled(self) -> CrossSums:
+        return CrossSums(self.complete.pooled(), self.incomplete.pooled())
+
+    def compact(self) -> CrossSums:
+        return CrossSums(self.complete.compact(), self.incomplete)
+
+    def arrays(self) -> dict[str, Array]:
+        rows = {"incomplete.X": self.incomplete.X, "incomplete.R": self.incomplete.R}
+        return self.complete.arrays() | rows
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> CrossSums:
+        rows = IncompleteRows(arrays["incomplete.X"], arrays["incomplete.R"])
+        return cls(CrossProducts.from_arrays(arrays), rows)
+
+
+def take_groups(groups: Groups, kept: Array) -> Groups:
+    """The groups of some rows."""
+    if not isinstance(groups, Hard):
+        return type(groups)(groups.R[kept])
+    weight = None if groups.weight is None else groups.weight[kept]
+    return Hard(groups.codes[kept], groups.n_groups, weight)
