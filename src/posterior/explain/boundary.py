@@ -93,15 +93,14 @@ def decision_boundary(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from posterior import GaussianNB
     >>> from posterior.explain import decision_boundary
-    >>> lengths = np.array([[13.0], [16.0], [19.0], [26.0], [30.0], [34.0]])
-    >>> model = GaussianNB().fit(lengths, ["bass", "bass", "bass", "salmon", "salmon", "salmon"])
+    >>> lengths = [[13.0], [16.0], [19.0], [26.0], [30.0], [34.0]]
+    >>> model = GaussianNB().fit(lengths, ["bass"] * 3 + ["salmon"] * 3)
     >>> decision_boundary(model)
-    x < -27.21        : salmon
-    -27.21 < x < 22.21: bass
-    x > 22.21         : salmon
+    x < -26.16        : salmon
+    -26.16 < x < 22.16: bass
+    x > 22.16         : salmon
     """
     if form not in {"auto", "points", "curves", "surfaces"}:
         raise ValueError(f'Expected form "auto", "points", "curves" or "surfaces", got {form!r}.')

@@ -25,16 +25,16 @@ class Column:
 
 def column_of(model: Any, X: Any, feature: int | str) -> Column:
     """The column that was asked for, by position or name."""
-    frame = frames.as_frame(X)
-    names: list[Any] = [] if frame is None else list(frame.columns)
+    frame, d = frames.as_frame(X), model.n_features_in_
     if frame is None:
         X = np.asarray(X)
         if X.ndim != 2:
             raise ValueError(f"Expected a table of rows and columns, got shape {X.shape}.")
-        names = list(getattr(model, "feature_names_in_", range(X.shape[1])))
-    d = model.n_features_in_
-    if len(names) != d or (frame is None and X.shape[1] != d):
-        raise ValueError(f"Expected the model's {d} column(s), got {len(names)}.")
+    found = X.shape[1] if frame is None else len(frame.columns)
+    if found != d:
+        raise ValueError(f"Expected the model's {d} column(s), got {found}.")
+    learned = getattr(model, "feature_names_in_", range(d))
+    names: list[Any] = list(learned if frame is None else frame.columns)
     j = names.index(feature) if feature in names else feature
     if not isinstance(j, int | np.integer) or not -d <= j < d:
         raise ValueError(f"Expected one of the columns {names}, got {quoted(feature)}.")

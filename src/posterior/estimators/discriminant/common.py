@@ -11,7 +11,7 @@ from posterior.data.errors import DegenerateError
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.numeric import NumericClassifier, log_prior
 from posterior.families import MultivariateGaussian, MultivariateGaussianParameters
-from posterior.families.covariance import shrunken, whitenings
+from posterior.families.covariance import whitenings
 from posterior.generative.joint import Joint, JointStatistics
 
 
@@ -39,6 +39,11 @@ class Discriminant(NumericClassifier):
 
     def _log_prior(self, weight: Floats) -> Floats:
         return log_prior(weight, self.priors)
+
+    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        if statistics.weight.sum().rounded() <= 1:
+            raise DegenerateError("Expected two rows or more to learn from, got 1 sample.")
+        return super()._finish(statistics)
 
     def _accept(self, statistics: JointStatistics[Any]) -> None:
         super()._accept(statistics)
@@ -121,6 +126,3 @@ def with_covariance(
     return MultivariateGaussianParameters(
         parameters.mean, covariance, whitenings(covariance, least), scatter=parameters.scatter
     )
-
-
-__all__ = ["Discriminant", "needs_rows", "shrunken", "with_covariance"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -10,6 +11,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from posterior.data.errors import DegenerateWarning
+from posterior.data.names import quoted
 from posterior.estimators.discriminant.common import Discriminant
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED
@@ -124,7 +127,24 @@ class GaussianDiscriminantAnalysis(Discriminant):
             pseudo_rows=self.pseudo_rows,
             shrinkage=self.shrinkage,
             predictive=self.predictive,
+            least=0.0 if self._kind() == "shared" else None,
         )
+
+    def _accept(self, statistics: JointStatistics[Any]) -> None:
+        super()._accept(statistics)
+        rank = self.parameters_.whitening[0].matrix.shape[1]
+        if self._kind() == "shared" and rank < self.n_features_in_:
+            constant = np.flatnonzero(self.parameters_.covariance[0].diagonal() == 0)
+            names = ", ".join(quoted(n) for n in self._feature_names()[constant])
+            warnings.warn(
+                f"The shared covariance has rank {rank} of {self.n_features_in_}: directions in "
+                "which no class deviates are left out"
+                + (
+                    f", such as {names}." if names else ". Some columns are combinations of others."
+                ),
+                DegenerateWarning,
+                stacklevel=2,
+            )
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         covariance = joint.parameters.covariance

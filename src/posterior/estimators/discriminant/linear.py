@@ -174,7 +174,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.priors is not None and abs(np.sum(self.priors) - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
         weight = statistics.weight.rounded()
-        if weight.sum() <= len(weight) and (weight == 1).all():
+        if 1 < weight.sum() <= len(weight) and (weight == 1).all():
             raise DegenerateError("The number of samples must be more than the number of classes.")
         joint = super()._finish(statistics)
         if self._given is None:

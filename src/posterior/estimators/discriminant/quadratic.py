@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from posterior.data import validate
-from posterior.data.errors import DegenerateError
+from posterior.data.errors import DegenerateError, DegenerateWarning
 from posterior.data.typing import Floats
 from posterior.estimators.discriminant.common import Discriminant, needs_rows, with_covariance
 from posterior.estimators.learning import all_or_nothing
@@ -37,7 +38,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         How much of an identity matrix is mixed into each covariance.
     store_covariance : bool, default=False
     tol : float, default=1e-4
-        A variance along a principal axis must be larger.
+        Variances along principal axes must be larger. Where one is not, "eigen" raises an error,
+        and "svd" shrinks the covariances by this portion towards a sphere, and warns.
     covariance_estimator : estimator with a `covariance_`, optional
     calibrated : {"temperature", "isotonic"}, optional
 
@@ -156,29 +158,33 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         if self._covariances is not None:
             parameters = with_covariance(joint.parameters, self._covariances, 0.0)
             joint = Joint(joint.family, joint.log_prior, parameters)
-        self._check_rank(joint, weight)
-        return joint
+        return self._of_full_rank(joint)
 
-    def _check_rank(self, joint: Joint[Any, Any], weight: Floats) -> None:
-        """scikit-learn's rule: every principal axis must vary by more than `tol`."""
-        d = joint.parameters.mean.shape[1]
-        for k, covariance in enumerate(joint.parameters.covariance):
-            few = self.solver == "svd" and weight[k] < d
-            if not few and np.linalg.eigvalsh(covariance).min() > self.tol:
-                continue
-            remedy = (
-                "When using `solver='svd'` the number of samples in each class should be more than "
-                f"the number of features, but it has {weight[k]:g} samples and {d} features. Try "
-                "using `solver='eigen'` and setting the parameter `shrinkage` for regularization."
-                if self.solver == "svd" and weight[k] <= d
-                else "Increase the value of "
-                f"`{'shrinkage' if self.solver == 'eigen' else 'reg_param'}` to reduce the "
-                "collinearity."
+    def _of_full_rank(self, joint: Joint[Any, Any]) -> Joint[Any, Any]:
+        """Every principal axis must vary by more than `tol`; where "svd" finds one that does not,
+        all covariances are shrunken by that much, and users are told."""
+        lowest = np.array([np.linalg.eigvalsh(c).min() for c in joint.parameters.covariance])
+        flat = np.flatnonzero(~(lowest > self.tol))
+        if len(flat) == 0:
+            return joint
+        problem = f"The covariance matrix of class {self.classes_[flat[0]]} is not full rank."
+        if self.solver == "eigen":
+            raise NotFullRankError(
+                f"{problem} Increase the value of `shrinkage` to reduce the collinearity."
             )
-            error = NotFullRankError(
-                "The covariance matrix of class {group} is not full rank. " + remedy, group=k
-            )
-            raise NotFullRankError(str(error.named(self._feature_names(), self.classes_)))
+        variance = joint.parameters.scatter.covariance("shared")[0].diagonal().mean()
+        if not variance * self.tol > 0:
+            raise NotFullRankError(f"{problem} No column varies within a class.")
+        sphere = variance * np.eye(self.n_features_in_)
+        covariance = (1 - self.tol) * joint.parameters.covariance + self.tol * sphere
+        warnings.warn(
+            f"{problem} All covariances were shrunken by tol={self.tol:g} towards a sphere. Set "
+            "`reg_param`, or use solver='eigen' with `shrinkage`, to choose how much.",
+            DegenerateWarning,
+            stacklevel=2,
+        )
+        parameters = with_covariance(joint.parameters, covariance, 0.0)
+        return Joint(joint.family, joint.log_prior, parameters)
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         axes = [np.linalg.eigh(c) for c in joint.parameters.covariance]
