@@ -1,5 +1,6 @@
 // Weighted counts of categories and weighted sums of sparse rows, by group, exact.
-// Twins: posterior.kernels.reference.group_counts, category_counts, sparse_sums.
+// Twins in posterior.kernels.reference: group_counts, rows_by_group, centered_by_group,
+// category_counts, sparse_sums.
 #pragma once
 
 #include <cmath>
@@ -35,6 +36,21 @@ inline void count_groups(const std::int32_t* codes, std::size_t rows, std::size_
         if (codes[i] >= 0) ++table[i % 4 * count + static_cast<std::size_t>(codes[i])];
     for (std::size_t g = 0; g < count; ++g)
         out[g] = table[g] + table[count + g] + table[2 * count + g] + table[3 * count + g];
+}
+
+// Rows of a table, group by group, less an origin; and their sums, in that order.
+template <typename T>
+void center_by_group(Matrix<T> X, Groups groups, const double* origin, double* out, double* sums) {
+    for (const std::uint32_t i : rows_by_group(groups, X.rows)) {
+        const T* x = X.row(i);
+        double* sum = sums + static_cast<std::size_t>(groups.codes[i]) * X.columns;
+        for (std::size_t j = 0; j < X.columns; ++j) {
+            out[j] = static_cast<double>(x[static_cast<std::ptrdiff_t>(j) * X.column_step]) -
+                     origin[j];
+            sum[j] += out[j];
+        }
+        out += X.columns;
+    }
 }
 
 // The smallest and largest code of each column.

@@ -74,6 +74,15 @@ void bind_tables_of_numbers(nb::module_& m) {
           "X"_a.noconvert(), "codes"_a.noconvert(), "weight"_a.none(), "count"_a,
           "counts"_a.noconvert(), "count_exponent"_a, "totals"_a.noconvert(), "total_exponent"_a,
           "squares"_a.noconvert(), "square_exponent"_a);
+    m.def("center_by_group",
+          [](Table<T> X, Codes codes, Vector<double> origin, Output<double> out,
+             Output<double> sums) {
+              nb::gil_scoped_release free;
+              p::center_by_group(matrix(X), {codes.data(), nullptr, sums.shape(0)}, origin.data(),
+                                 out.data(), sums.data());
+          },
+          "X"_a.noconvert(), "codes"_a.noconvert(), "origin"_a.noconvert(), "out"_a.noconvert(),
+          "sums"_a.noconvert());
     m.def("find_exponents",
           [](Table<T> X, Output<std::int64_t> above) {
               std::int64_t lowest = 5000;

@@ -38,7 +38,8 @@ class Model:
         self.classes_ = np.array(list("abcdefghijkl"[: len(self.c)]))
         self.n_features_in_ = self.b.shape[1]
 
-    def quadratics(self):
+    def quadratics(self, origin=None):
+        assert origin is None  # without means_ nobody knows a better one
         return self.A, self.b, self.c
 
     def log_joint(self, X):
@@ -429,3 +430,19 @@ def test_surfaces_are_the_log_odds_of_a_model(model):
 def test_a_model_that_was_not_fitted_has_no_boundary_yet(model):
     with pytest.raises(NotFittedError):
         decision_boundary(clone(model))
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+def test_a_boundary_far_from_zero_keeps_its_digits(offset):
+    X = np.array([-2.0, 0.0, 2.0, 10.0, 11.0, 12.0])[:, None]
+    y = ["a"] * 3 + ["b"] * 3
+    near = decision_boundary(GaussianDiscriminantAnalysis("own").fit(X, y))
+    far = decision_boundary(GaussianDiscriminantAnalysis("own").fit(X + offset, y))
+    np.testing.assert_allclose(far.at - offset, near.at, atol=1e-6)  # an ulp of 1e8 is 1.5e-8
+
+
+def test_students_t_has_no_quadratic_boundary():
+    X, y = [[0.0], [1.0], [2.5], [5.0], [6.0], [8.0]], [0, 0, 0, 1, 1, 1]
+    model = GaussianDiscriminantAnalysis("own", predictive=True).fit(X, y)
+    with pytest.raises(TypeError, match="Student"):
+        decision_boundary(model)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from numbers import Integral
 from operator import add
 from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from posterior.data.rows import Features, Hard, Rows, SparseRows, chunk_starts
 from posterior.data.typing import Floats
@@ -71,7 +74,8 @@ class Local:
         starts = chunk_starts(len(rows), size)
         if len(starts) == 1:
             return function(rows)
-        return reduce(add, self._map(lambda i: function(rows[i : i + size]), starts))
+        with _one_blas_thread():
+            return reduce(add, self._map(lambda i: function(rows[i : i + size]), starts))
 
     def fill(
         self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
@@ -86,8 +90,9 @@ class Local:
             rows = slice(i, min(i + size, n))
             function(X[rows], rows, out[rows])
 
-        for _ in self._map(part, chunk_starts(n, size)):
-            pass
+        with _one_blas_thread():
+            for _ in self._map(part, chunk_starts(n, size)):
+                pass
         return None
 
     def _even(self, n_rows: int, least: int, most: int) -> int:
@@ -103,6 +108,16 @@ class Local:
         if n not in _pools:
             _pools[n] = ThreadPoolExecutor(n, thread_name_prefix="posterior")
         return _pools[n].map(function, starts)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _one_blas_thread() -> AbstractContextManager[object]:
+    """Matrix products inside a chunk stay on its thread."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 def _cells_a_row(X: Features) -> int:

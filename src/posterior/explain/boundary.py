@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, overload
 
@@ -12,7 +12,7 @@ from posterior.data.names import plain
 from posterior.data.typing import Array, Floats
 from posterior.explain.contour import Box, Curves, curves
 from posterior.explain.crossing import Points, points
-from posterior.explain.quadratics import Quadratics, quadratics
+from posterior.explain.quadratics import Quadratics, middle, quadratics
 
 FEATURES = {"points": 1, "curves": 2}  # the forms that need a certain number of them
 DEVIATIONS = 4  # around every mean, in the box that is shown by default
@@ -104,7 +104,7 @@ def decision_boundary(
     """
     if form not in {"auto", "points", "curves", "surfaces"}:
         raise ValueError(f'Expected form "auto", "points", "curves" or "surfaces", got {form!r}.')
-    found = quadratics(model)
+    found = quadratics(model)  # says what is wrong with the model, if anything is
     d = found.b.shape[1]
     names = _names(model, d)
     asked = {1: "points", 2: "curves"}.get(d, "surfaces") if form == "auto" else form
@@ -115,14 +115,25 @@ def decision_boundary(
         )
     if asked != "curves" and box is not None:
         raise ValueError(f"Expected a box with curves only, got box={box!r} for {asked}.")
+    origin = middle(model)
+    moved = found if origin is None else quadratics(model, origin)
     if asked == "points":
-        return points(found, names[0])
+        crossed = points(moved, names[0])
+        return crossed if origin is None else replace(crossed, at=crossed.at + origin[0])
     if asked == "surfaces":
         return tuple(_surface(found, i, j) for i, j in combinations(range(len(found.c)), 2))
     if not isinstance(resolution, int | np.integer) or resolution < 1:
         raise ValueError(f"Expected a resolution of one cell or more, got {resolution!r}.")
-    chosen = _default_box(found) if box is None else _checked(box)
-    return curves(found, chosen, int(resolution), (names[0], names[1]))
+    start = np.zeros(2) if origin is None else origin
+    chosen = _default_box(moved) if box is None else _moved(_checked(box), -start)
+    traced = curves(moved, chosen, int(resolution), (names[0], names[1]))
+    parts = tuple(replace(curve, points=curve.points + start) for curve in traced.curves)
+    return replace(traced, curves=parts, box=_moved(chosen, start))
+
+
+def _moved(box: Box, by: Floats) -> Box:
+    (x0, x1), (y0, y1) = box
+    return (x0 + by[0], x1 + by[0]), (y0 + by[1], y1 + by[1])
 
 
 def _surface(model: Quadratics, i: int, j: int) -> Surface:

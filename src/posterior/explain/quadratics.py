@@ -44,8 +44,14 @@ class Quadratics:
         return np.array(mean), np.sqrt([np.diag(sigma) for sigma in covariance])
 
 
-def quadratics(model: Any) -> Quadratics:
-    """The quadratics of a fitted model; classes of probability zero are left out.
+def middle(model: Any) -> Floats | None:
+    """The mean of the class means, near which coefficients lose no digits; None if not known."""
+    means = getattr(model, "means_", getattr(model, "theta_", None))
+    return None if means is None else np.asarray(means, np.float64).mean(axis=0)
+
+
+def quadratics(model: Any, origin: Floats | None = None) -> Quadratics:
+    """The quadratics of a fitted model, in x - origin; classes of probability zero are left out.
 
     A linear model of scikit-learn's shape gives log p(k | x) = coef_k · x + intercept_k, up to a
     term common to all classes; one row of coefficients is the log odds of the second class.
@@ -53,7 +59,7 @@ def quadratics(model: Any) -> Quadratics:
     if hasattr(model, "fit"):
         check_is_fitted(model)
     if hasattr(model, "quadratics"):
-        A, b, c = (np.asarray(part, dtype=np.float64) for part in model.quadratics())
+        A, b, c = (np.asarray(part, dtype=np.float64) for part in model.quadratics(origin))
     else:
         if not all(hasattr(model, name) for name in ("coef_", "intercept_", "classes_")):
             raise TypeError(
@@ -67,6 +73,7 @@ def quadratics(model: Any) -> Quadratics:
         if len(b) == 1:
             b, c = np.vstack([np.zeros_like(b), b]), np.append(0.0, c)
         A = np.zeros((*b.shape, b.shape[1]))
+        c = c if origin is None else c + b @ origin
     possible = c != -np.inf
     A, b, c = A[possible], b[possible], c[possible]
     if not all(np.isfinite(part).all() for part in (A, b, c)):

@@ -31,6 +31,7 @@ else:
 
 carry = active.carry
 category_counts = active.category_counts
+centered_by_group = active.centered_by_group
 code_range = active.code_range
 gaussian_log_joint = active.gaussian_log_joint
 group_counts = active.group_counts

@@ -17,6 +17,7 @@ from posterior.kernels.pairs import Pair
 __all__ = [
     "carry",
     "category_counts",
+    "centered_by_group",
     "code_range",
     "gaussian_log_joint",
     "group_counts",
@@ -119,6 +120,16 @@ def rows_by_group(codes: Codes, n_groups: int) -> Array:
     order = np.empty(int(np.count_nonzero(codes >= 0)), np.uint32)
     _compiled.rows_by_group(codes, n_groups, order)
     return order
+
+
+def centered_by_group(
+    X: Array, codes: Codes, n_groups: int, origin: Floats, out: Floats
+) -> tuple[Integers, Floats]:
+    """Rows less an origin, group by group, in out; where each group ends, and its sum, (k, d)."""
+    ends = np.cumsum(group_counts(codes, n_groups))
+    sums = np.zeros((n_groups, X.shape[1]))
+    _compiled.center_by_group(X, codes, origin, out, sums)
+    return ends, sums
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:

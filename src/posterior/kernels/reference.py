@@ -18,6 +18,7 @@ from posterior.kernels.pairs import Pair
 __all__ = [
     "carry",
     "category_counts",
+    "centered_by_group",
     "code_range",
     "gaussian_log_joint",
     "group_counts",
@@ -132,6 +133,19 @@ def rows_by_group(codes: Codes, n_groups: int) -> Array:
     """The rows of the first group, then those of the next, each in their order."""
     order = np.argsort(codes, kind="stable").astype(np.uint32)
     return order[np.count_nonzero(codes < 0) :]
+
+
+def centered_by_group(
+    X: Array, codes: Codes, n_groups: int, origin: Floats, out: Floats
+) -> tuple[Integers, Floats]:
+    """Rows less an origin, group by group, in out; where each group ends, and its sum, (k, d)."""
+    ends = np.cumsum(group_counts(codes, n_groups))
+    out[: ends[-1]] = np.take(X, rows_by_group(codes, n_groups), axis=0) - origin
+    sums = np.zeros((n_groups, X.shape[1]))
+    for k, part in enumerate(np.split(out[: ends[-1]], ends[:-1])):
+        for row in part:  # one after the other, as the compiled kernel adds them
+            sums[k] += row
+    return ends, sums
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:

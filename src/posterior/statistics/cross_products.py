@@ -88,26 +88,32 @@ def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
     """Σ r (x - o) and Σ r (x - o)(x - o)ᵀ of each group, block by block while it is in cache."""
     n, d = X.shape
     sums, products = np.zeros((groups.n_groups, d)), np.zeros((groups.n_groups, d, d))
+    memory = np.empty((min(n, next(slabs(n, d)).stop), d))
     for rows in slabs(n, d):
-        part = groups[rows]
-        if not isinstance(part, Hard):
-            x = X[rows] - origin
-            for k in range(part.n_groups):
-                weighted = x * part.R[:, k : k + 1]
-                sums[k] += weighted.sum(axis=0)
-                products[k] += x.T @ weighted
+        if isinstance(groups, Hard):
+            _add_hard(X[rows], groups[rows], origin, memory, sums, products)
             continue
-        order = kernels.rows_by_group(part.codes, part.n_groups)
-        ends = np.cumsum(kernels.group_counts(part.codes, part.n_groups))
-        x = np.take(X[rows], order, axis=0) - origin
-        weighted = x if part.weight is None else x * part.weight[order, None]
-        for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
-            if start == end:
-                continue
-            mine = slice(start, end)
-            sums[k] += np.ones(end - start) @ weighted[mine]
-            products[k] += x[mine].T @ weighted[mine]
+        x, R = X[rows] - origin, groups.R[rows]
+        sums += R.T @ x
+        for k in range(groups.n_groups):
+            products[k] += x.T @ (x * R[:, k : k + 1])
     return sums, products
+
+
+def _add_hard(
+    X: Array, groups: Hard, origin: Floats, x: Floats, sums: Floats, products: Floats
+) -> None:
+    """Rows side by side with others of their group, so that each takes part in one product."""
+    ends, totals = kernels.centered_by_group(X, groups.codes, groups.n_groups, origin, x)
+    weighted = x
+    if groups.weight is not None:
+        order = kernels.rows_by_group(groups.codes, groups.n_groups)
+        weighted = x[: len(order)] * groups.weight[order, None]
+    for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
+        if start < end:
+            mine = weighted[start:end]
+            sums[k] += totals[k] if groups.weight is None else mine.sum(axis=0)
+            products[k] += x[start:end].T @ mine
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -75,17 +75,20 @@ class Discriminant(NumericClassifier):
         scores = self._scored(X, "contrast")
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def quadratics(self) -> tuple[Floats, Floats, Floats]:
-        """log p(x, k) = xᵀ A_k x + b_kᵀ x + c_k, as arrays (k, d, d), (k, d) and (k,)."""
+    def quadratics(self, origin: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """log p(x, k) = uᵀ A_k u + b_kᵀ u + c_k where u = x - origin: (k, d, d), (k, d), (k,)."""
         joint = self._joint()
         p = joint.parameters
-        k, d = p.mean.shape
+        if p.freedom is not None:
+            raise TypeError("Expected a normal density: the log of Student's t is not quadratic.")
+        mean = p.mean if origin is None else p.mean - origin
+        k, d = mean.shape
         A, b, c = np.empty((k, d, d)), np.empty((k, d)), np.array(joint.log_prior)
         for g in range(k):
             precision, white = p.precision(g), p.whitening[g if len(p.whitening) > 1 else 0]
-            A[g], b[g] = -0.5 * precision, precision @ p.mean[g]
+            A[g], b[g] = -0.5 * precision, precision @ mean[g]
             rank = white.matrix.shape[1]
-            c[g] -= 0.5 * (p.mean[g] @ b[g] + white.log_det + rank * np.log(2 * np.pi))
+            c[g] -= 0.5 * (mean[g] @ b[g] + white.log_det + rank * np.log(2 * np.pi))
         return A, b, c
 
     def _given_covariances(self, X: Array, codes: Codes) -> Floats:

@@ -96,10 +96,11 @@ class GaussianNB(NumericClassifier):
         parameters = GaussianParameters(np.asarray(self.theta_), np.asarray(self.var_))
         return Joint(self._family(), prior, parameters)
 
-    def quadratics(self) -> tuple[Floats, Floats, Floats]:
-        """log p(x, k) = xᵀ A_k x + b_kᵀ x + c_k, as arrays (k, d, d), (k, d) and (k,)."""
+    def quadratics(self, origin: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """log p(x, k) = uᵀ A_k u + b_kᵀ u + c_k where u = x - origin: (k, d, d), (k, d), (k,)."""
         joint = self._joint()
         mean, variance = joint.parameters.mean, joint.parameters.variance
+        mean = mean if origin is None else mean - origin
         A = -0.5 * np.eye(mean.shape[1]) / variance[:, None, :]
         c = joint.log_prior - 0.5 * (mean**2 / variance + np.log(2 * np.pi * variance)).sum(axis=1)
         return A, mean / variance, c
