@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn import discriminant_analysis as discriminant
 from sklearn import naive_bayes
 from sklearn.datasets import load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
 
 import posterior
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
@@ -90,6 +92,36 @@ def gaussian_leave_one_out(shrink: int) -> Iterator[Operation]:
 
 
 @case
+def linear_discriminant(shrink: int) -> Iterator[Operation]:
+    """LinearDiscriminantAnalysis, 1,000,000 rows of 50 float64, 5 classes"""
+    X, y = normal_rows(1_000_000 // shrink, 50)
+    ours, theirs = posterior.LinearDiscriminantAnalysis, discriminant.LinearDiscriminantAnalysis
+    peers = [bare_products(X), solver(theirs, "lsqr", X, y, 5), solver(theirs, "eigen", X, y)]
+    yield from fit_and_predict((ours, theirs), X, y, (30, 2), peers, rounds=1)
+
+
+@case
+def quadratic_discriminant(shrink: int) -> Iterator[Operation]:
+    """QuadraticDiscriminantAnalysis, 1,000,000 rows of 50 float64, 5 classes"""
+    X, y = normal_rows(1_000_000 // shrink, 50)
+    theirs = discriminant.QuadraticDiscriminantAnalysis
+    models = posterior.QuadraticDiscriminantAnalysis, theirs
+    peers = [bare_products(X), solver(theirs, "eigen", X, y, 4)]
+    yield from fit_and_predict(models, X, y, (20, 6), peers, rounds=1)
+
+
+@case
+def linear_cross_validate(shrink: int) -> Iterator[Operation]:
+    """LinearDiscriminantAnalysis, ten folds of 200,000 rows of 50 float64, 5 classes"""
+    X, y = normal_rows(200_000 // shrink, 50)
+    ours, theirs = posterior.LinearDiscriminantAnalysis(), discriminant.LinearDiscriminantAnalysis()
+    refits = partial(cross_val_predict, theirs, X, y, cv=10, method="predict_proba")
+    compare = same_accuracy(y)  # the folds need not be the same
+    peer = Peer(SKLEARN, refits, 20, lambda a, b: compare(a.proba, b), rounds=1)
+    yield Operation("cross_validate", lambda: ours.cross_validate(X, y, folds=10), [peer])
+
+
+@case
 def multinomial(shrink: int) -> Iterator[Operation]:
     """MultinomialNB, CSR of 200,000 rows and 100,000 columns, 80 entries a row, 20 classes"""
     X, y = documents(200_000 // shrink, 100_000)
@@ -160,12 +192,13 @@ def fit_and_predict(
     targets: tuple[float | None, float | None] = (None, None),
     fit_peers: Sequence[Peer] = (),
     compare: tuple[Compare | None, Compare] | None = None,
+    rounds: int | None = None,
 ) -> Iterator[Operation]:
-    """Race `fit`, then `predict_proba` of the fitted models."""
+    """Race `fit`, then `predict_proba` of the fitted models; `rounds` of the peer's slow fit."""
     ours, theirs = models
     compare_models, compare_answers = compare or (same_model(X), same_values)
     limit = n_bytes(X) // 4  # "a few chunks, not a copy of X"
-    peer = Peer(SKLEARN, lambda: theirs().fit(X, y), targets[0], compare_models)
+    peer = Peer(SKLEARN, lambda: theirs().fit(X, y), targets[0], compare_models, rounds)
     yield Operation("fit", lambda: ours().fit(X, y), [peer, *fit_peers], limit)
 
     our_model, their_model = ours().fit(X, y), theirs().fit(X, y)
@@ -180,6 +213,29 @@ def bare_sum(X: Array) -> Peer:
     """
     halves, pool = np.array_split(X.reshape(-1), 2), ThreadPoolExecutor(2)
     return Peer("bare sum", lambda: sum(pool.map(partial(np.einsum, "i->"), halves)), 0.5)
+
+
+def bare_products(X: Array, block: int = 2000) -> Peer:
+    """Two threads that each multiply half of X by itself, block by block in cache, and nothing
+    else: how fast the matrix products alone can be."""
+    halves, pool = np.array_split(X, 2), ThreadPoolExecutor(2)
+
+    def multiply(half: Array) -> Array:
+        blocks = (half[i : i + block] for i in range(0, len(half), block))
+        return sum(x.T @ x for x in blocks)
+
+    def call() -> Array:
+        with threadpool_limits(1):
+            return sum(pool.map(multiply, halves))
+
+    return Peer("bare products", call, 0.6)
+
+
+def solver(
+    model: Callable[..., Any], name: str, X: Array, y: Array, target: float | None = None
+) -> Peer:
+    call = partial(model(solver=name).fit, X, y)
+    return Peer(f"{SKLEARN} {name}", call, target, same_model(X), rounds=3)
 
 
 def daal_multinomial(X: Array, y: Array) -> list[Peer]:

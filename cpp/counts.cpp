@@ -6,6 +6,50 @@
 
 namespace posterior {
 
+template <typename T>
+POSTERIOR_INLINE void center_rows(Matrix<T> X, Groups groups, const double* origin, double* out,
+                                  double* sums, const std::vector<std::uint32_t>& order) {
+    const std::ptrdiff_t step = X.column_step;
+    for (const std::uint32_t i : order) {
+        const T* x = X.row(i);
+        const std::size_t group = static_cast<std::size_t>(groups.codes[i]) * X.columns;
+        double* sum = sums + group;
+        const double* from = origin + group;
+        const auto add = [&](auto cell) {
+#pragma omp simd
+            for (std::size_t j = 0; j < X.columns; ++j) {
+                out[j] = static_cast<double>(cell(j)) - from[j];
+                sum[j] += out[j];
+            }
+        };
+        if (step == 1)
+            add([&](std::size_t j) { return x[j]; });
+        else
+            add([&](std::size_t j) { return x[static_cast<std::ptrdiff_t>(j) * step]; });
+        out += X.columns;
+    }
+}
+
+POSTERIOR_CLONES void center_in_order(Matrix<double> X, Groups groups, const double* origin,
+                                      double* out, double* sums,
+                                      const std::vector<std::uint32_t>& order) {
+    center_rows(X, groups, origin, out, sums, order);
+}
+POSTERIOR_CLONES void center_in_order(Matrix<float> X, Groups groups, const double* origin,
+                                      double* out, double* sums,
+                                      const std::vector<std::uint32_t>& order) {
+    center_rows(X, groups, origin, out, sums, order);
+}
+
+void center_by_group(Matrix<double> X, Groups groups, const double* origin, double* out,
+                     double* sums) {
+    center_in_order(X, groups, origin, out, sums, rows_by_group(groups, X.rows));
+}
+void center_by_group(Matrix<float> X, Groups groups, const double* origin, double* out,
+                     double* sums) {
+    center_in_order(X, groups, origin, out, sums, rows_by_group(groups, X.rows));
+}
+
 // One look at all numbers, eight at a time. v · 0 is not a number if v is none or infinite, and
 // adding and subtracting 1.5 · 2^52 rounds to whole numbers.
 template <typename T>

@@ -38,20 +38,11 @@ inline void count_groups(const std::int32_t* codes, std::size_t rows, std::size_
         out[g] = table[g] + table[count + g] + table[2 * count + g] + table[3 * count + g];
 }
 
-// Rows of a table, group by group, less an origin; and their sums, in that order.
-template <typename T>
-void center_by_group(Matrix<T> X, Groups groups, const double* origin, double* out, double* sums) {
-    for (const std::uint32_t i : rows_by_group(groups, X.rows)) {
-        const T* x = X.row(i);
-        double* sum = sums + static_cast<std::size_t>(groups.codes[i]) * X.columns;
-        for (std::size_t j = 0; j < X.columns; ++j) {
-            out[j] = static_cast<double>(x[static_cast<std::ptrdiff_t>(j) * X.column_step]) -
-                     origin[j];
-            sum[j] += out[j];
-        }
-        out += X.columns;
-    }
-}
+// Rows of a table, group by group, less their group's origin; and the sums of what is left.
+void center_by_group(Matrix<double> X, Groups groups, const double* origin, double* out,
+                     double* sums);
+void center_by_group(Matrix<float> X, Groups groups, const double* origin, double* out,
+                     double* sums);
 
 // The smallest and largest code of each column.
 template <typename T>

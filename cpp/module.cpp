@@ -75,7 +75,7 @@ void bind_tables_of_numbers(nb::module_& m) {
           "counts"_a.noconvert(), "count_exponent"_a, "totals"_a.noconvert(), "total_exponent"_a,
           "squares"_a.noconvert(), "square_exponent"_a);
     m.def("center_by_group",
-          [](Table<T> X, Codes codes, Vector<double> origin, Output<double> out,
+          [](Table<T> X, Codes codes, Contiguous<double> origin, Output<double> out,
              Output<double> sums) {
               nb::gil_scoped_release free;
               p::center_by_group(matrix(X), {codes.data(), nullptr, sums.shape(0)}, origin.data(),
@@ -255,6 +255,13 @@ NB_MODULE(_compiled, m) {
           "w_low"_a.noconvert(), "s_high"_a.noconvert(), "s_low"_a.noconvert(),
           "q_high"_a.noconvert(), "q_low"_a.noconvert(), "left"_a.noconvert(),
           "mean"_a.noconvert(), "scatter"_a.noconvert());
+    m.def("square_distances",
+          [](Contiguous<double> Z, Contiguous<double> shift, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::square_distances(Z.data(), Z.shape(0), shift.shape(0), shift.shape(1),
+                                  Z.shape(1) == shift.shape(1), shift.data(), out.data());
+          },
+          "Z"_a.noconvert(), "shift"_a.noconvert(), "out"_a.noconvert());
     m.def("normalize",
           [](Output<double> L, int wanted, std::optional<Output<double>> log_evidence) {
               nb::gil_scoped_release free;

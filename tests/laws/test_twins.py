@@ -115,6 +115,28 @@ def test_moments_without_a_row_agree_to_the_last_bit(random, n, d, cells):
 
 
 @share(2)
+@given(random=randoms, n=n_rows, d=st.integers(1, 20), narrow=st.booleans())
+def test_rows_are_centered_alike(random, n, d, narrow):
+    X = laid_out(random, table(random, n, d, plain)).astype(np.float32 if narrow else np.float64)
+    codes, origin = group_codes(random, n, K), random.normal(size=(K, d))
+    ours, twin = np.zeros((2, n, d))
+    answers = compiled.centered_by_group(X, codes, K, origin, ours)
+    expected = reference.centered_by_group(X, codes, K, origin, twin)
+    for a, b in zip([ours, *answers], [twin, *expected], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@share(2)
+@given(random=randoms, n=n_rows, width=st.integers(1, 20), shared=st.booleans())
+def test_distances_agree(random, n, width, shared):
+    Z = random.normal(size=(n, width if shared else K * width))
+    shift, ours, twin = random.normal(size=(K, width)), np.empty((n, K)), np.empty((n, K))
+    compiled.square_distances(Z, shift, ours)
+    reference.square_distances(Z, shift, twin)
+    np.testing.assert_allclose(ours, twin, rtol=1e-14)  # lanes add in another order
+
+
+@share(2)
 @given(random=randoms, n=n_rows)
 def test_groups_are_counted_and_sorted_alike(random, n):
     codes = group_codes(random, n, K)

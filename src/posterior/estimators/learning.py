@@ -150,7 +150,7 @@ class Learning(Hooks):
         place = np.searchsorted(classes, other.classes_)
         more = other.statistics_.placed(place, len(classes))
         self._grow(classes)
-        self._accept(self.statistics_ + more)
+        self._accept_more(self.statistics_ + more)
         return self
 
     def __add__(self, other: Self) -> Self:

@@ -28,6 +28,10 @@ class Scatter:
     def of(cls, sums: CrossProducts) -> Scatter:
         return cls(*sums.scatter())
 
+    def means(self) -> Floats:
+        """Of each group; one without rows lies where everyone lies."""
+        return np.where(self.weight[:, None] > 0, self.mean, self.pooled().mean)
+
     def pooled(self) -> Scatter:
         """All groups as one: the scatter within them and that of their means."""
         weight = self.weight.sum()
@@ -60,8 +64,11 @@ class Scatter:
 
     def covariance(self, kind: Kind, shares: tuple[float, ...] | None = None) -> Floats:
         """(k, d, d); or (1, d, d) if all groups share it, each as it weighs or as shares say."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            own = self.scatter / self.weight[:, None, None]
+        seen = self.weight[:, None, None] > 0
+        own = self.scatter / np.where(seen, self.weight[:, None, None], 1.0)
+        if not seen.all():  # a group without rows knows what everyone knows
+            everyone = self.pooled()
+            own = np.where(seen, own, everyone.scatter / everyone.weight[0])
         if kind == "shared" and shares is not None:
             return np.einsum("k,kij->ij", shares, own)[None]
         if kind == "shared":
@@ -112,6 +119,13 @@ class Whitening:
         return cls((inverse / deviation).T, log_det)
 
     @classmethod
+    def pseudo(cls, covariance: Floats) -> Whitening:
+        """Of the Moore-Penrose inverse: from the eigenvectors of the covariance itself."""
+        values, vectors = np.linalg.eigh(covariance)
+        kept = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
+        return cls(vectors[:, kept] / np.sqrt(values[kept]), float(np.log(values[kept]).sum()))
+
+    @classmethod
     def of_rank(cls, covariance: Floats, least: float) -> Whitening:
         """From eigenvectors of the correlations, those of deviation above `least` only."""
         deviation = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
@@ -131,7 +145,7 @@ def whitenings(covariance: Floats, least: float | None) -> tuple[Whitening, ...]
 
 def _whitening(k: int, covariance: Floats, least: float | None) -> Whitening:
     if not np.isfinite(covariance).all():
-        raise DegenerateError("Expected rows of every class, got none of class {group}.", group=k)
+        raise DegenerateError("Expected rows to learn from, got none of any weight.")
     whitening = Whitening.cholesky(covariance) if not least else None
     if whitening is not None:
         return whitening

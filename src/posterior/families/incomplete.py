@@ -21,8 +21,8 @@ from posterior.families.covariance import Scatter
 from posterior.statistics.cross_products import CrossSums, IncompleteRows
 
 LOG_2PI = float(np.log(2 * np.pi))
-TOLERANCE = 1e-10  # of the log likelihood, a row
-MOST_STEPS = 2000
+TOLERANCE = 1e-9  # of means and covariances, in deviations
+MOST_STEPS = 5000
 
 Estimate: TypeAlias = tuple[Floats, Floats]
 """Means (k, d) and covariances (k or 1, d, d)."""
@@ -38,20 +38,44 @@ def completed(
     patterns = sums.incomplete.patterns()
     estimate = maximize(_start(complete, sums.incomplete))
     trace: list[float] = []
-    rows = complete.weight.sum() + sums.incomplete.R.sum()
     for _ in range(MOST_STEPS):
         expected, log_likelihood = _expect(complete, patterns, estimate)
         trace.append(log_likelihood)
-        if len(trace) > 1 and trace[-1] - trace[-2] <= TOLERANCE * rows:
+        before, estimate = estimate, maximize(expected)
+        change = _change(before, estimate)
+        if change <= TOLERANCE:
             return expected, trace
-        estimate = maximize(expected)
     warnings.warn(
-        f"EM stopped after {MOST_STEPS} steps while a row's log likelihood still grew by "
-        f"{(trace[-1] - trace[-2]) / rows:.1e} a step, more than {TOLERANCE:g}.",
+        f"EM stopped after {MOST_STEPS} steps while parameters still moved by {change:.1e} of a "
+        f"deviation, more than {TOLERANCE:g}.",
         ConvergenceWarning,
         stacklevel=2,
     )
     return expected, trace
+
+
+def _change(before: Estimate, after: Estimate) -> float:
+    """The largest move of a mean or covariance, in deviations of its columns."""
+    deviation = np.sqrt(np.einsum("kii->ki", after[1]))
+    deviation = np.where(deviation > 0, deviation, 1.0)
+    means = np.abs(after[0] - before[0]) / deviation
+    covariances = np.abs(after[1] - before[1]) / (deviation[:, :, None] * deviation[:, None, :])
+    return float(max(means.max(initial=0.0), covariances.max(initial=0.0)))
+
+
+def check_observed(sums: CrossSums) -> None:
+    """Refuse a column of which a group has no cell: nothing would say how it varies there."""
+    observed = ~np.isnan(sums.incomplete.X)
+    rows = sums.complete.weight.rounded()[:, 0] + sums.incomplete.R.sum(axis=0)
+    cells = sums.complete.weight.rounded() + sums.incomplete.R.T @ observed
+    never = np.argwhere((rows > 0)[:, None] & ~(cells > 0))
+    if len(never):
+        raise DegenerateError(
+            "Expected some cells of {feature} in class {group}, but all are missing there. Drop "
+            'the column, share the covariance (covariance="shared"), or ask for pseudo_rows.',
+            feature=int(never[0, 1]),
+            group=int(never[0, 0]),
+        )
 
 
 def _start(complete: Scatter, incomplete: IncompleteRows) -> Scatter:
@@ -128,8 +152,9 @@ def _log_likelihood(complete: Scatter, estimate: Estimate) -> float:
 
 
 def _factor(covariance: Floats, group: int) -> Floats:
+    constant = np.diag(np.where(covariance.diagonal() > 0, 0.0, 1.0))  # never varies, never errs
     try:
-        return np.asarray(np.linalg.cholesky(covariance))
+        return np.asarray(np.linalg.cholesky(covariance + constant))
     except np.linalg.LinAlgError:
         raise DegenerateError(
             "Expected columns that vary and are no combinations of each other, but with cells "

@@ -13,7 +13,7 @@ from posterior.data.rows import Groups, Hard, slabs
 from posterior.data.typing import Array, Floats
 from posterior.families.covariance import Kind, Scatter, Whitening, shrunken, whitenings
 from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.incomplete import LOG_2PI, completed
+from posterior.families.incomplete import LOG_2PI, check_observed, completed
 from posterior.statistics.cross_products import CrossSums
 from posterior.statistics.moments import floats
 
@@ -76,6 +76,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     def estimate(
         self, statistics: CrossSums, pooled: CrossSums | None = None
     ) -> MultivariateGaussianParameters:
+        if self.kind != "shared" and not self.pseudo_rows:
+            check_observed(statistics)
         scatter, trace = completed(statistics, self._maximize)
         mean, covariance = self._maximize(scatter)
         weight = scatter.with_rows(self.pseudo_rows).weight
@@ -101,14 +103,13 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         covariance = shrunken(prior.covariance(self.kind, self.shares), self.shrinkage)
         if self.ridge:
             covariance = (1 - self.ridge) * covariance + self.ridge * np.eye(covariance.shape[-1])
-        return prior.mean, covariance
+        return prior.means(), covariance
 
     def scorer(self, parameters: MultivariateGaussianParameters, bias: Floats) -> Scorer:
         measure = _Measure(parameters)
 
         def score(X: Array, out: Floats) -> None:
-            for rows in slabs(*X.shape):
-                out[rows] = bias + measure(X[rows])
+            np.add(measure(X), bias, out=out)
             _score_incomplete(X, out, parameters, bias)
 
         return score
@@ -148,7 +149,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     def _terms(self, x: Floats, parameters: MultivariateGaussianParameters) -> Floats:
         d, k = x.shape[1], len(parameters.mean)
         if d == 0:
-            return np.zeros((len(x), k, 1 if self.kind == "own" else 0))
+            many = self.kind == "own" or parameters.freedom is not None
+            return np.zeros((len(x), k, 1 if many else 0))
         if parameters.freedom is not None:  # does not come apart
             zeros = np.zeros((len(x), k, d + d * (d - 1) // 2))
             return np.concatenate([zeros, _Measure(parameters)(x)[:, :, None]], axis=2)
@@ -245,32 +247,37 @@ class _Measure:
     def __init__(self, parameters: MultivariateGaussianParameters) -> None:
         self._p = p = parameters
         self._origin = p.mean.mean(axis=0)
-        self._mean = p.mean - self._origin
-        self._constant = np.array(
-            [-0.5 * (w.matrix.shape[1] * LOG_2PI + w.log_det) for w in p.whitening]
-        )
+        ranks = np.array([w.matrix.shape[1] for w in p.whitening])
+        self._constant = -0.5 * (ranks * LOG_2PI + np.array([w.log_det for w in p.whitening]))
+        # all groups side by side, so that one product whitens rows for each of them
+        self._axes = np.zeros((p.mean.shape[1], len(ranks), ranks.max(initial=0)))
+        for g, whitening in enumerate(p.whitening):
+            self._axes[:, g, : ranks[g]] = whitening.matrix
+        at = np.einsum("kd,dkr->kr", p.mean - self._origin, self._axes[:, self._group])
+        self._centers = np.ascontiguousarray(at)
+
+    @property
+    def _group(self) -> Array:
+        """Which covariance belongs to each group."""
+        return np.arange(len(self._p.mean)) % len(self._p.whitening)
 
     def __call__(self, X: Array) -> Floats:
-        distance = self._distance(X - self._origin)
+        axes = self._axes.reshape(len(self._axes), -1)
+        distance = np.empty((len(X), len(self._centers)))
+        for rows in slabs(len(X), axes.shape[1]):
+            white = (X[rows] - self._origin) @ axes
+            kernels.square_distances(white, self._centers, distance[rows])
         p = self._p
         if p.freedom is None or p.stretch is None:
-            return np.asarray(self._constant - 0.5 * distance)
-        d = X.shape[1]
-        v, half = p.freedom, 0.5 * (p.freedom + d)
-        scale = special.gammaln(half) - special.gammaln(v / 2) - 0.5 * d * np.log(v * p.stretch / 2)
+            distance *= -0.5
+            distance += self._constant
+            return distance
+        rank = np.array([w.matrix.shape[1] for w in p.whitening])
+        v, half = p.freedom, 0.5 * (p.freedom + rank)
+        scale = special.gammaln(half) - special.gammaln(v / 2)
+        scale -= 0.5 * rank * np.log(v * p.stretch / 2)
         tail = half * np.log1p(distance / (v * p.stretch))
         return np.asarray(self._constant + scale - tail)
-
-    def _distance(self, x: Floats) -> Floats:
-        """(x - μ_k)ᵀ Σ_k⁻¹ (x - μ_k)."""
-        out = np.empty((len(x), len(self._mean)))
-        shared = x @ self._p.whitening[0].matrix if len(self._p.whitening) == 1 else None
-        for k, mean in enumerate(self._mean):
-            whitening = self._p.whitening[k if shared is None else 0].matrix
-            white = x @ whitening if shared is None else shared
-            apart = white - mean @ whitening
-            np.einsum("ij,ij->i", apart, apart, out=out[:, k])
-        return out
 
 
 def linear_terms(parameters: MultivariateGaussianParameters) -> tuple[Floats, Floats]:
@@ -347,8 +354,8 @@ def _downdated(
             distance[rows, codes] = grown**2 * stretched * own_distance / room
             log_det[rows, codes] += changed
         score = -0.5 * (d * LOG_2PI + log_det + distance)
-    # what is left of the class says nothing, or next to nothing, about its covariance
-    lost = ~(n - own > 0) | ~(room > 1e-6)
+    # rows without which a covariance is not what it was take the long way
+    lost = ~(n - own > 0) | ~(room > 0.1)
     score[lost] = np.nan
     return score
 

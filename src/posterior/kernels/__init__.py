@@ -44,5 +44,6 @@ rows_by_group = active.rows_by_group
 side_by_side = active.side_by_side
 sparse_log_joint = active.sparse_log_joint
 sparse_sums = active.sparse_sums
+square_distances = active.square_distances
 table_log_joint = active.table_log_joint
 to_pairs = active.to_pairs

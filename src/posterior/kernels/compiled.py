@@ -30,6 +30,7 @@ __all__ = [
     "side_by_side",
     "sparse_log_joint",
     "sparse_sums",
+    "square_distances",
     "table_log_joint",
     "to_pairs",
 ]
@@ -125,7 +126,7 @@ def rows_by_group(codes: Codes, n_groups: int) -> Array:
 def centered_by_group(
     X: Array, codes: Codes, n_groups: int, origin: Floats, out: Floats
 ) -> tuple[Integers, Floats]:
-    """Rows less an origin, group by group, in out; where each group ends, and its sum, (k, d)."""
+    """Rows less their group's origin (k, d), group by group, in out; where groups end; sums."""
     ends = np.cumsum(group_counts(codes, n_groups))
     sums = np.zeros((n_groups, X.shape[1]))
     _compiled.center_by_group(X, codes, origin, out, sums)
@@ -224,6 +225,11 @@ def sparse_log_joint(
 def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out: Floats) -> None:
     """bias_k + Σⱼ table[offset[j] + xⱼ, k]; a column's last row stands for unseen values."""
     _compiled.table_log_joint(X, len(bias), table, offset, bias, out)
+
+
+def square_distances(Z: Floats, shift: Floats, out: Floats) -> None:
+    """Σⱼ (z_j - shift_kj)² by group; a row of Z holds coordinates for each group, or for all."""
+    _compiled.square_distances(Z, shift, out)
 
 
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:

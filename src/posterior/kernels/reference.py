@@ -31,6 +31,7 @@ __all__ = [
     "side_by_side",
     "sparse_log_joint",
     "sparse_sums",
+    "square_distances",
     "table_log_joint",
     "to_pairs",
 ]
@@ -138,9 +139,10 @@ def rows_by_group(codes: Codes, n_groups: int) -> Array:
 def centered_by_group(
     X: Array, codes: Codes, n_groups: int, origin: Floats, out: Floats
 ) -> tuple[Integers, Floats]:
-    """Rows less an origin, group by group, in out; where each group ends, and its sum, (k, d)."""
+    """Rows less their group's origin (k, d), group by group, in out; where groups end; sums."""
     ends = np.cumsum(group_counts(codes, n_groups))
-    out[: ends[-1]] = np.take(X, rows_by_group(codes, n_groups), axis=0) - origin
+    order = rows_by_group(codes, n_groups)
+    out[: ends[-1]] = X[order] - origin[codes[order]]
     sums = np.zeros((n_groups, X.shape[1]))
     for k, part in enumerate(np.split(out[: ends[-1]], ends[:-1])):
         for row in part:  # one after the other, as the compiled kernel adds them
@@ -233,6 +235,12 @@ def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out
     for j in range(X.shape[1]):
         seen = X[:, j] >= 0
         out[seen] += table[np.minimum(offset[j] + X[seen, j], offset[j + 1] - 1)]
+
+
+def square_distances(Z: Floats, shift: Floats, out: Floats) -> None:
+    """Σⱼ (z_j - shift_kj)² by group; a row of Z holds coordinates for each group, or for all."""
+    coordinates = Z[:, None] if Z.shape[1] == shift.shape[1] else Z.reshape(len(Z), *shift.shape)
+    out[:] = ((coordinates - shift) ** 2).sum(axis=2)
 
 
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:

@@ -18,6 +18,9 @@ from posterior.statistics.algebra import SumOfFields
 from posterior.statistics.exact import Exact
 from posterior.statistics.moments import Moments, group_weight
 
+CONSTANT = 2.0**-84  # of the squared mean: a variance that rounding alone can make
+SAMPLE = 64  # rows that say where a group lies
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossProducts(SumOfFields):
@@ -25,8 +28,8 @@ class CrossProducts(SumOfFields):
 
     w_k = Σᵢ r_ik      s_k = Σᵢ r_ik xᵢ      Q_k = Σᵢ r_ik xᵢ xᵢᵀ, its upper triangle
 
-    Products of a chunk are matrix products around an origin near its mean, rounded once. Moving
-    them to zero, adding and subtracting chunks is exact, so that no merge needs a common origin.
+    Products of a chunk are matrix products around an origin near the group's mean, rounded once.
+    Moving them to zero, adding and subtracting chunks is exact: no merge needs a common origin.
     """
 
     weight: Exact  # (k, 1)
@@ -36,7 +39,7 @@ class CrossProducts(SumOfFields):
     @classmethod
     def of(cls, X: Array, groups: Groups) -> CrossProducts:
         """Sums of rows without missing cells."""
-        origin = _origin(X)
+        origin = _origins(X, groups)
         s, q = _around(origin, X, groups)
         if not np.isfinite(q).all():
             raise NotFiniteError("Expected finite values whose products are finite too.")
@@ -44,7 +47,7 @@ class CrossProducts(SumOfFields):
         i, j = np.triu_indices(X.shape[1])
         o, weight, sums = Pair.of(origin), w.pair(), Pair.of(s)
         total = sums + o * weight
-        products = Pair.of(q[:, i, j]) + o[i] * sums[:, j] + o[j] * total[:, i]
+        products = Pair.of(q[:, i, j]) + o[:, i] * sums[:, j] + o[:, j] * total[:, i]
         parts = (Exact.of(p.high) + Exact.of(p.low) for p in (total, products))
         return cls(w, *parts)
 
@@ -62,10 +65,14 @@ class CrossProducts(SumOfFields):
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = total / weight
             upper = (self.products.pair() - total[:, i] * mean[:, j]).rounded()
-        some = weight.rounded()[:, 0] > 0
-        scatter[:, i, j] = np.where(some[:, None], upper, 0.0)
+        rows = weight.rounded()
+        scatter[:, i, j] = np.where(rows > 0, upper, 0.0)
+        center = np.where(rows > 0, mean.rounded(), 0.0)
+        # products around an origin of 20 bits are rounded: less than this is no deviation
+        flat = scatter[:, range(d), range(d)] <= CONSTANT * rows * center**2
+        scatter[flat[:, :, None] | flat[:, None, :]] = 0.0
         scatter[:, j, i] = scatter[:, i, j]
-        return weight.rounded()[:, 0], np.where(some[:, None], mean.rounded(), 0.0), scatter
+        return rows[:, 0], center, scatter
 
     def moments(self) -> Moments:
         """What the columns say one by one."""
@@ -78,9 +85,21 @@ class CrossProducts(SumOfFields):
         return Moments(weight, self.total, squares)
 
 
-def _origin(X: Array) -> Floats:
-    """About the mean of some rows, in so few bits that products with it are exact in pairs."""
-    fraction, exponent = np.frexp(np.asarray(X[:1000], np.float64).mean(axis=0))
+def _origins(X: Array, groups: Groups) -> Floats:
+    """About the mean of some rows of each group, (k, d), in so few bits that products with it are
+    exact in pairs."""
+    if not isinstance(groups, Hard):
+        weight = groups.R.sum(axis=0)[:, None]
+        mean = groups.R.T @ X.astype(np.float64) / np.where(weight > 0, weight, 1.0)
+    else:
+        order = kernels.rows_by_group(groups.codes, groups.n_groups)
+        ends = np.cumsum(kernels.group_counts(groups.codes, groups.n_groups)).tolist()
+        mean = np.zeros((groups.n_groups, X.shape[1]))
+        for k, (start, end) in enumerate(pairwise([0, *ends])):
+            if start < end:
+                some = order[start : end : max(1, (end - start) // SAMPLE)]
+                mean[k] = X[some].mean(axis=0, dtype=np.float64)
+    fraction, exponent = np.frexp(mean)
     return np.asarray(np.ldexp(np.round(np.ldexp(fraction, 20)), exponent - 20))
 
 
@@ -93,10 +112,11 @@ def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
         if isinstance(groups, Hard):
             _add_hard(X[rows], groups[rows], origin, memory, sums, products)
             continue
-        x, R = X[rows] - origin, groups.R[rows]
-        sums += R.T @ x
         for k in range(groups.n_groups):
-            products[k] += x.T @ (x * R[:, k : k + 1])
+            x = X[rows] - origin[k]
+            weighted = x * groups.R[rows, k : k + 1]
+            sums[k] += weighted.sum(axis=0)
+            products[k] += x.T @ weighted
     return sums, products
 
 
@@ -129,6 +149,8 @@ class IncompleteRows:
 
     @classmethod
     def of(cls, X: Array, groups: Groups) -> IncompleteRows:
+        if np.isinf(X).any():
+            raise NotFiniteError("Expected finite values, got an infinite one.")
         if not isinstance(groups, Hard):
             return cls(X.astype(np.float64), groups.R)
         known = groups.codes >= 0

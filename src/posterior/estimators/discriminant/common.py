@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.covariance import ledoit_wolf
 
+from posterior.data import validate
 from posterior.data.errors import DegenerateError
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.numeric import NumericClassifier, log_prior
@@ -41,7 +42,7 @@ class Discriminant(NumericClassifier):
         return log_prior(weight, self.priors)
 
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
-        if statistics.weight.sum().rounded() <= 1:
+        if is_one_row(statistics.pooled()).all():
             raise DegenerateError("Expected two rows or more to learn from, got 1 sample.")
         return super()._finish(statistics)
 
@@ -91,6 +92,19 @@ class Discriminant(NumericClassifier):
             c[g] -= 0.5 * (mean[g] @ b[g] + white.log_det + rank * np.log(2 * np.pi))
         return A, b, c
 
+    def _rows_alone(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Codes]:
+        """Complete, unweighted rows, for covariances that need them."""
+        features = self._features(X, fitting=True, reset=True)
+        self.classes_, codes = validate.labels(y, features.shape[0])
+        self._check_cells(features, 0, fitting=True)
+        table = np.asarray(features)
+        if sample_weight is not None or np.isnan(table.sum()):
+            raise ValueError(
+                "Expected complete rows without weights for shrinkage='auto' and "
+                "covariance_estimator. Set shrinkage to a number."
+            )
+        return table, codes
+
     def _given_covariances(self, X: Array, codes: Codes) -> Floats:
         """By class, from the rows themselves: of an estimator of the user, or shrunken as much as
         Ledoit and Wolf (2004) say of standardized columns."""
@@ -110,6 +124,13 @@ class Discriminant(NumericClassifier):
                 f"{type(estimator).__name__} does not have a covariance_ attribute."
             )
         return np.atleast_2d(np.asarray(estimator.covariance_, np.float64))
+
+
+def is_one_row(statistics: JointStatistics[Any]) -> Array:
+    """Which groups (k,) have received a single row; weights that sum to one may be of more."""
+    _, scatter = statistics.features.complete.moments().mean_and_scatter()
+    alike = ~(scatter > 0).any(axis=1) & (statistics.features.incomplete.R.sum(axis=0) == 0)
+    return np.asarray((statistics.weight.rounded() == 1) & alike)
 
 
 def needs_rows(shrinkage: Any, covariance_estimator: Any) -> bool:

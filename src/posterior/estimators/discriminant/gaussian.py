@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from posterior.data.errors import DegenerateWarning
 from posterior.data.names import quoted
+from posterior.data.rows import Rows
 from posterior.estimators.discriminant.common import Discriminant
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED
@@ -116,10 +117,16 @@ class GaussianDiscriminantAnalysis(Discriminant):
             if not hasattr(self, "covariance_kind_"):
                 raise ValueError(
                     'Expected fit() to choose the covariance first: "tune" needs all rows at once. '
-                    "Name a kind of covariance to learn from a stream."
+                    "Name a kind of covariance to learn from a stream or to cross-validate."
                 )
             return self.covariance_kind_
         return self.covariance  # type: ignore[return-value]
+
+    def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
+        other, rows = super()._untouched(X, y, sample_weight)
+        if hasattr(self, "covariance_kind_"):
+            other.covariance_kind_ = self.covariance_kind_  # chosen before
+        return other, rows
 
     def _family(self) -> MultivariateGaussian:
         return MultivariateGaussian(

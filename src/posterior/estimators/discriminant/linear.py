@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,14 +14,18 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from posterior.data import validate
 from posterior.data.errors import DegenerateError
-from posterior.data.typing import Array, Codes, Floats
-from posterior.estimators.discriminant.common import Discriminant, needs_rows, with_covariance
+from posterior.data.typing import Floats
+from posterior.estimators.discriminant.common import (
+    Discriminant,
+    is_one_row,
+    needs_rows,
+    with_covariance,
+)
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED
 from posterior.families import MultivariateGaussian, MultivariateGaussianParameters
-from posterior.families.covariance import Scatter, shrunken
+from posterior.families.covariance import Scatter, Whitening, shrunken
 from posterior.generative.joint import Joint, JointStatistics
 
 
@@ -112,20 +117,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._given = None
         X, y = self._with_target(X, y)
         if self._needs_rows():
-            features = self._features(X, fitting=True, reset=True)
-            self.classes_, codes = validate.labels(y, features.shape[0])
-            self._check_cells(features, 0, fitting=True)
-            self._given = self._given_scatter(np.asarray(features), codes)
+            table, codes = self._rows_alone(X, y, sample_weight)
+            self._given = self._given_covariances(table, codes), self._covariance_of(table)
         super().fit(X, y, sample_weight)
+        self._given = None
         if getattr(X, "dtype", None) == np.float32:
-            for name in ("coef_", "intercept_", "means_", "scalings_", "xbar_", "priors_"):
+            for name in ("coef_", "intercept_", "means_", "scalings_", "xbar_"):
                 if hasattr(self, name):
                     setattr(self, name, getattr(self, name).astype(np.float32))
         return self
-
-    def _given_scatter(self, X: Array, codes: Codes) -> tuple[Floats, Floats]:
-        """Covariances of the classes, and of all rows, as given."""
-        return self._given_covariances(X, codes), self._covariance_of(X)
 
     def _needs_rows(self) -> bool:
         if self.solver == "svd" and self.shrinkage is not None:
@@ -173,14 +173,16 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         if self.priors is not None and abs(np.sum(self.priors) - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
-        weight = statistics.weight.rounded()
-        if 1 < weight.sum() <= len(weight) and (weight == 1).all():
+        if len(self.classes_) > 1 and is_one_row(statistics).all():
             raise DegenerateError("The number of samples must be more than the number of classes.")
         joint = super()._finish(statistics)
-        if self._given is None:
-            return joint
-        shared = np.einsum("k,kij->ij", np.exp(joint.log_prior), self._given[0])[None]
-        parameters = with_covariance(joint.parameters, shared, self._family().least)
+        parameters = joint.parameters
+        if self._given is not None:
+            shared = np.einsum("k,kij->ij", np.exp(joint.log_prior), self._given[0])[None]
+            parameters = with_covariance(parameters, shared, self._family().least)
+        if self.solver == "lsqr" and parameters.whitening[0].matrix.shape[1] < self.n_features_in_:
+            pseudo = Whitening.pseudo(parameters.covariance[0])
+            parameters = replace(parameters, whitening=(pseudo,))
         return Joint(joint.family, joint.log_prior, parameters)
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:

@@ -10,10 +10,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from posterior.data import validate
 from posterior.data.errors import DegenerateError, DegenerateWarning
-from posterior.data.typing import Floats
-from posterior.estimators.discriminant.common import Discriminant, needs_rows, with_covariance
+from posterior.data.rows import Rows
+from posterior.data.typing import Array, Floats
+from posterior.estimators.discriminant.common import (
+    Discriminant,
+    is_one_row,
+    needs_rows,
+    with_covariance,
+)
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED, log_prior
 from posterior.families import MultivariateGaussian
@@ -107,13 +112,12 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         """
         self._validate_params()
         self._covariances = None
+        X, y = self._with_target(X, y)
         if self._needs_rows():
-            X, y = self._with_target(X, y)
-            features = self._features(X, fitting=True, reset=True)
-            self.classes_, codes = validate.labels(y, features.shape[0])
-            self._check_cells(features, 0, fitting=True)
-            self._covariances = self._given_covariances(np.asarray(features), codes)
-        return super().fit(X, y, sample_weight)
+            self._covariances = self._given_covariances(*self._rows_alone(X, y, sample_weight))
+        super().fit(X, y, sample_weight)
+        self._covariances = None
+        return self
 
     def _needs_rows(self) -> bool:
         if self.solver == "svd" and self.shrinkage is not None:
@@ -146,13 +150,12 @@ class QuadraticDiscriminantAnalysis(Discriminant):
                 "Expected shrinkage as a number or None here: 'auto' and covariance_estimator need "
                 "all rows at once. Use fit()."
             )
-        weight = statistics.weight.rounded()
-        single = np.flatnonzero(weight <= 1)
-        if len(single) and (weight[single] == 1).all():
+        single = np.flatnonzero(is_one_row(statistics))
+        if len(single):
             raise DegenerateError(
-                "y has only 1 sample in class {group}, covariance is ill defined. Leave the class "
-                "out, or use GaussianDiscriminantAnalysis with pseudo_rows.",
-                group=int(single[0]),
+                f"y has only 1 sample in class {self.classes_[single[0]]}, covariance is ill "
+                "defined. Leave the class out, or use GaussianDiscriminantAnalysis with "
+                "pseudo_rows."
             )
         joint = super()._finish(statistics)
         if self._covariances is not None:
@@ -185,6 +188,12 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         )
         parameters = with_covariance(joint.parameters, covariance, 0.0)
         return Joint(joint.family, joint.log_prior, parameters)
+
+    def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
+        """All rows, if without one of them a variance could fall to `tol`."""
+        covariance = self._family().estimate(statistics.features).covariance
+        flat = any(np.linalg.eigvalsh(c).min() <= 10 * self.tol for c in covariance)
+        return np.full(len(rows), flat)
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         axes = [np.linalg.eigh(c) for c in joint.parameters.covariance]
