@@ -21,7 +21,8 @@ class DegenerateError(ValueError):
         """The same error in the words of the user's table."""
         feature = None if self.feature is None else quoted(features[self.feature])
         group = None if self.group is None else quoted(groups[self.group])
-        return DegenerateError(self.template.format(feature=feature, group=group))
+        text = self.template.format(feature=feature, group=group)
+        return DegenerateError(text.replace("{", "{{").replace("}", "}}"))
 
 
 class NotFiniteError(ValueError):

@@ -251,20 +251,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def decision_function(self, X: Any) -> Floats:
         """X @ coef_.T + intercept_: log p(k | x) up to a term of x; of two classes the log-odds."""
         scores = super().decision_function(X)
-        if scores.ndim == 1:
-            return scores
-        return scores + self._shift()
-
-    def _shift(self) -> float:
-        """What scikit-learn's intercept has beyond ours, in all classes alike."""
-        from posterior.families.multivariate_gaussian import linear_terms
-
-        weight, constant = linear_terms(self.parameters_)
-        ours = constant + self._joint().log_prior
-        possible = np.isfinite(ours)
-        middle = self.parameters_.mean.mean(axis=0)
-        at_middle = self.coef_ @ middle + self.intercept_ - (weight @ middle + ours)
-        return float(at_middle[possible][0])
+        x = np.asarray(self._features(X, fitting=False, reset=False))
+        linear = x @ self.coef_.T + self.intercept_
+        linear = linear[:, 0] if scores.ndim == 1 else linear
+        return np.where(np.isnan(linear), scores, linear)
 
 
 def _svd(

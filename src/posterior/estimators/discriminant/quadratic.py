@@ -22,6 +22,7 @@ from posterior.estimators.discriminant.common import (
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED, log_prior
 from posterior.families import MultivariateGaussian
+from posterior.families.incomplete import LOG_2PI
 from posterior.generative.joint import Joint, JointStatistics
 
 
@@ -206,3 +207,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         if self.store_covariance:
             learned["covariance_"] = list(joint.parameters.covariance)
         return learned
+
+    def decision_function(self, X: Any) -> Floats:
+        """log p(k | x) up to a term of x; of two classes the log-odds."""
+        scores = super().decision_function(X)
+        # scikit-learn leaves out the constant of the normal density
+        return scores if scores.ndim == 1 else scores + 0.5 * self.n_features_in_ * LOG_2PI
