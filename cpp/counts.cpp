@@ -6,26 +6,36 @@
 
 namespace posterior {
 
+constexpr std::size_t kRowsAhead = 8;  // rows that will be read soon are fetched into cache
+
 template <typename T>
 POSTERIOR_INLINE void center_rows(Matrix<T> X, Groups groups, const double* origin, double* out,
                                   double* sums, const std::vector<std::uint32_t>& order) {
     const std::ptrdiff_t step = X.column_step;
-    for (const std::uint32_t i : order) {
+    const std::size_t whole = step == 1 ? X.columns / kLanes * kLanes : 0;
+    const std::size_t line = 64 / sizeof(T);
+    for (std::size_t r = 0; r < order.size(); ++r) {
+        const std::size_t i = order[r];
+        if (step == 1 && r + kRowsAhead < order.size())
+            for (std::size_t j = 0; j < X.columns; j += line)
+                __builtin_prefetch(X.row(order[r + kRowsAhead]) + j);
         const T* x = X.row(i);
         const std::size_t group = static_cast<std::size_t>(groups.codes[i]) * X.columns;
-        double* sum = sums + group;
         const double* from = origin + group;
-        const auto add = [&](auto cell) {
-#pragma omp simd
-            for (std::size_t j = 0; j < X.columns; ++j) {
-                out[j] = static_cast<double>(cell(j)) - from[j];
-                sum[j] += out[j];
-            }
-        };
-        if (step == 1)
-            add([&](std::size_t j) { return x[j]; });
-        else
-            add([&](std::size_t j) { return x[static_cast<std::ptrdiff_t>(j) * step]; });
+        double* sum = sums + group;
+        for (std::size_t j = 0; j < whole; j += kLanes) {
+            Lanes cell, start, total;
+            load(cell, x + j);
+            load(start, from + j);
+            load(total, sum + j);
+            cell -= start;
+            store(out + j, cell);
+            store(sum + j, total + cell);
+        }
+        for (std::size_t j = whole; j < X.columns; ++j) {
+            out[j] = static_cast<double>(x[static_cast<std::ptrdiff_t>(j) * step]) - from[j];
+            sum[j] += out[j];
+        }
         out += X.columns;
     }
 }

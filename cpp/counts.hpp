@@ -78,8 +78,8 @@ bool add_category_counts(Matrix<T> X, Groups groups, const std::int64_t* offset,
 
 enum class SparseOutcome : int { done = 0, window_too_small = 1, not_ascending = 2 };
 
-constexpr int kSumsAhead = 16;         // sums that will be added to soon are fetched into cache,
-constexpr std::size_t kRowsAhead = 2;  // and so are rows that will be read soon
+constexpr int kSumsAhead = 16;               // sums that will be added to soon are fetched into cache,
+constexpr std::size_t kSparseRowsAhead = 2;  // and so are rows that will be read soon
 
 template <typename T, typename Index>
 inline void fetch_row(const Sparse<T, Index>& X, std::size_t row) {
@@ -100,7 +100,8 @@ SparseOutcome add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t col
     const std::vector<std::uint32_t> order = rows_by_group(groups, X.rows);
     for (std::size_t r = 0; r < order.size(); ++r) {
         const std::uint32_t i = order[r];
-        if (r + kRowsAhead < order.size()) fetch_row(X, order[r + kRowsAhead]);
+        if (r + kSparseRowsAhead < order.size())
+            fetch_row(X, order[r + kSparseRowsAhead]);
         const std::size_t base = static_cast<std::size_t>(groups.codes[i]) * columns;
         const double w = groups.weight == nullptr ? 1.0 : groups.weight[i];
         const Index stop = X.start[i + 1];

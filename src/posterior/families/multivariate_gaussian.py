@@ -220,7 +220,14 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         return k * d + spread.get(self.kind, k)
 
     def impossible(self, statistics: CrossSums) -> Array:
-        return statistics.complete.moments().impossible()
+        """Beyond what rounding of the products of all rows, also of those taken back, explains."""
+        moments = statistics.complete.moments()
+        weight, squares = moments.weight.rounded(), moments.squares.rounded()
+        scale = np.maximum(squares.max(axis=0), np.abs(squares).sum(axis=0))
+        w, s, q = moments.weight.pair(), moments.total.pair(), moments.squares.pair()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scatter = np.where(weight > 0, (q - s * (s / w)).rounded(), squares)
+        return (weight < 0) | (scatter < -1e-9 * scale) | ((weight == 0) & (squares > 1e-9 * scale))
 
     def intervals(self, statistics: CrossSums, level: float) -> Intervals:
         parameters = self.estimate(statistics)

@@ -128,8 +128,8 @@ class Discriminant(NumericClassifier):
 
 def is_one_row(statistics: JointStatistics[Any]) -> Array:
     """Which groups (k,) have received a single row; weights that sum to one may be of more."""
-    _, scatter = statistics.features.complete.moments().mean_and_scatter()
-    alike = ~(scatter > 0).any(axis=1) & (statistics.features.incomplete.R.sum(axis=0) == 0)
+    _, _, scatter = statistics.features.complete.scatter()
+    alike = ~scatter.any(axis=(1, 2)) & (statistics.features.incomplete.R.sum(axis=0) == 0)
     return np.asarray((statistics.weight.rounded() == 1) & alike)
 
 

@@ -143,7 +143,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.solver == "svd":
             return MultivariateGaussian("shared", least=self.tol)
         shares = None if self.priors is None else tuple(self._priors(len(self.classes_)))
-        least = 0.0 if self.solver == "lsqr" else None
+        least = 0.0 if self.solver == "lsqr" or self._needs_rows() else None
         return MultivariateGaussian(
             "shared", shrinkage=self._shrinkage(), least=least, shares=shares
         )
@@ -179,7 +179,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         parameters = joint.parameters
         if self._given is not None:
             shared = np.einsum("k,kij->ij", np.exp(joint.log_prior), self._given[0])[None]
-            parameters = with_covariance(parameters, shared, self._family().least)
+            parameters = with_covariance(parameters, shared, 0.0 if self.solver == "lsqr" else None)
         if self.solver == "lsqr" and parameters.whitening[0].matrix.shape[1] < self.n_features_in_:
             pseudo = Whitening.pseudo(parameters.covariance[0])
             parameters = replace(parameters, whitening=(pseudo,))
