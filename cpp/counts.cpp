@@ -10,54 +10,47 @@ constexpr std::size_t kRowsAhead = 8;  // rows that will be read soon are fetche
 
 template <typename T>
 POSTERIOR_INLINE void center_rows(Matrix<T> X, Groups groups, const double* origin, double* out,
-                                  double* sums, const std::vector<std::uint32_t>& order) {
+                                  std::size_t width, const std::vector<std::uint32_t>& order) {
     const std::ptrdiff_t step = X.column_step;
     const std::size_t whole = step == 1 ? X.columns / kLanes * kLanes : 0;
     const std::size_t line = 64 / sizeof(T);
-    for (std::size_t r = 0; r < order.size(); ++r) {
+    for (std::size_t r = 0; r < order.size(); ++r, out += width) {
         const std::size_t i = order[r];
         if (step == 1 && r + kRowsAhead < order.size())
             for (std::size_t j = 0; j < X.columns; j += line)
                 __builtin_prefetch(X.row(order[r + kRowsAhead]) + j);
         const T* x = X.row(i);
-        const std::size_t group = static_cast<std::size_t>(groups.codes[i]) * X.columns;
-        const double* from = origin + group;
-        double* sum = sums + group;
+        const double* from = origin + static_cast<std::size_t>(groups.codes[i]) * X.columns;
         for (std::size_t j = 0; j < whole; j += kLanes) {
-            Lanes cell, start, total;
+            Lanes cell, start;
             load(cell, x + j);
             load(start, from + j);
-            load(total, sum + j);
-            cell -= start;
-            store(out + j, cell);
-            store(sum + j, total + cell);
+            store(out + j, cell - start);
         }
-        for (std::size_t j = whole; j < X.columns; ++j) {
+        for (std::size_t j = whole; j < X.columns; ++j)
             out[j] = static_cast<double>(x[static_cast<std::ptrdiff_t>(j) * step]) - from[j];
-            sum[j] += out[j];
-        }
-        out += X.columns;
+        out[X.columns] = 1.0;
     }
 }
 
 POSTERIOR_CLONES void center_in_order(Matrix<double> X, Groups groups, const double* origin,
-                                      double* out, double* sums,
+                                      double* out, std::size_t width,
                                       const std::vector<std::uint32_t>& order) {
-    center_rows(X, groups, origin, out, sums, order);
+    center_rows(X, groups, origin, out, width, order);
 }
 POSTERIOR_CLONES void center_in_order(Matrix<float> X, Groups groups, const double* origin,
-                                      double* out, double* sums,
+                                      double* out, std::size_t width,
                                       const std::vector<std::uint32_t>& order) {
-    center_rows(X, groups, origin, out, sums, order);
+    center_rows(X, groups, origin, out, width, order);
 }
 
 void center_by_group(Matrix<double> X, Groups groups, const double* origin, double* out,
-                     double* sums) {
-    center_in_order(X, groups, origin, out, sums, rows_by_group(groups, X.rows));
+                     std::size_t width) {
+    center_in_order(X, groups, origin, out, width, rows_by_group(groups, X.rows));
 }
 void center_by_group(Matrix<float> X, Groups groups, const double* origin, double* out,
-                     double* sums) {
-    center_in_order(X, groups, origin, out, sums, rows_by_group(groups, X.rows));
+                     std::size_t width) {
+    center_in_order(X, groups, origin, out, width, rows_by_group(groups, X.rows));
 }
 
 // One look at all numbers, eight at a time. v · 0 is not a number if v is none or infinite, and

@@ -38,11 +38,12 @@ inline void count_groups(const std::int32_t* codes, std::size_t rows, std::size_
         out[g] = table[g] + table[count + g] + table[2 * count + g] + table[3 * count + g];
 }
 
-// Rows of a table, group by group, less their group's origin; and the sums of what is left.
+// Rows of a table, group by group, less their group's origin, and a one behind each; rows of out
+// are `width` apart, so that they can begin where lines of the cache do.
 void center_by_group(Matrix<double> X, Groups groups, const double* origin, double* out,
-                     double* sums);
+                     std::size_t width);
 void center_by_group(Matrix<float> X, Groups groups, const double* origin, double* out,
-                     double* sums);
+                     std::size_t width);
 
 // The smallest and largest code of each column.
 template <typename T>

@@ -75,14 +75,12 @@ void bind_tables_of_numbers(nb::module_& m) {
           "counts"_a.noconvert(), "count_exponent"_a, "totals"_a.noconvert(), "total_exponent"_a,
           "squares"_a.noconvert(), "square_exponent"_a);
     m.def("center_by_group",
-          [](Table<T> X, Codes codes, Contiguous<double> origin, Output<double> out,
-             Output<double> sums) {
+          [](Table<T> X, Codes codes, Contiguous<double> origin, Output<double> out) {
               nb::gil_scoped_release free;
-              p::center_by_group(matrix(X), {codes.data(), nullptr, sums.shape(0)}, origin.data(),
-                                 out.data(), sums.data());
+              p::center_by_group(matrix(X), {codes.data(), nullptr, origin.shape(0)},
+                                 origin.data(), out.data(), out.shape(1));
           },
-          "X"_a.noconvert(), "codes"_a.noconvert(), "origin"_a.noconvert(), "out"_a.noconvert(),
-          "sums"_a.noconvert());
+          "X"_a.noconvert(), "codes"_a.noconvert(), "origin"_a.noconvert(), "out"_a.noconvert());
     m.def("find_exponents",
           [](Table<T> X, Output<std::int64_t> above) {
               std::int64_t lowest = 5000;

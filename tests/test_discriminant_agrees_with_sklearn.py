@@ -532,7 +532,11 @@ def test_any_layout(layout):
 @pytest.mark.parametrize("make", [lda, qda], ids=["linear", "quadratic"])
 def test_labels_of_any_type(make):
     X, y = load("iris")
-    for names in (np.array(["b", "a", "ccc"]), np.array([-5, 10**9, 3]), np.array([7.0, 2.0, -1.0])):
+    for names in (
+        np.array(["b", "a", "ccc"]),
+        np.array([-5, 10**9, 3]),
+        np.array([7.0, 2.0, -1.0]),
+    ):
         ours, theirs = (m.fit(X, names[y]) for m in make())
         assert_array_equal(ours.classes_, theirs.classes_)
         assert_array_equal(ours.predict(X), theirs.predict(X))
@@ -557,9 +561,7 @@ def test_diagonal_is_naive_bayes():
     X, y = load("wine")
     theirs = GaussianNB(var_smoothing=0).fit(X, y)
     ours = posterior.GaussianDiscriminantAnalysis("diagonal").fit(X, y)
-    assert_allclose(
-        ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-10
-    )
+    assert_allclose(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-10)
 
 
 def test_spherical_classes_are_as_wide_as_their_columns_on_average():

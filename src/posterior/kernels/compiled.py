@@ -123,14 +123,11 @@ def rows_by_group(codes: Codes, n_groups: int) -> Array:
     return order
 
 
-def centered_by_group(
-    X: Array, codes: Codes, n_groups: int, origin: Floats, out: Floats
-) -> tuple[Integers, Floats]:
-    """Rows less their group's origin (k, d), group by group, in out; where groups end; sums."""
-    ends = np.cumsum(group_counts(codes, n_groups))
-    sums = np.zeros((n_groups, X.shape[1]))
-    _compiled.center_by_group(X, codes, origin, out, sums)
-    return ends, sums
+def centered_by_group(X: Array, codes: Codes, origin: Floats, out: Floats) -> Integers:
+    """Rows less their group's origin (k, d), group by group, and a one behind each, in out; where
+    each group ends."""
+    _compiled.center_by_group(X, codes, origin, out)
+    return np.cumsum(group_counts(codes, len(origin)))
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:

@@ -136,18 +136,13 @@ def rows_by_group(codes: Codes, n_groups: int) -> Array:
     return order[np.count_nonzero(codes < 0) :]
 
 
-def centered_by_group(
-    X: Array, codes: Codes, n_groups: int, origin: Floats, out: Floats
-) -> tuple[Integers, Floats]:
-    """Rows less their group's origin (k, d), group by group, in out; where groups end; sums."""
-    ends = np.cumsum(group_counts(codes, n_groups))
-    order = rows_by_group(codes, n_groups)
-    out[: ends[-1]] = X[order] - origin[codes[order]]
-    sums = np.zeros((n_groups, X.shape[1]))
-    for k, part in enumerate(np.split(out[: ends[-1]], ends[:-1])):
-        for row in part:  # one after the other, as the compiled kernel adds them
-            sums[k] += row
-    return ends, sums
+def centered_by_group(X: Array, codes: Codes, origin: Floats, out: Floats) -> Integers:
+    """Rows less their group's origin (k, d), group by group, and a one behind each, in out; where
+    each group ends."""
+    order, d = rows_by_group(codes, len(origin)), X.shape[1]
+    out[: len(order), :d] = X[order] - origin[codes[order]]
+    out[: len(order), d] = 1.0
+    return np.cumsum(group_counts(codes, len(origin)))
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:

@@ -104,36 +104,43 @@ def _origins(X: Array, groups: Groups) -> Floats:
 
 
 def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
-    """Σ r (x - o) and Σ r (x - o)(x - o)ᵀ of each group, block by block while it is in cache."""
+    """Σ r (x - o) and Σ r (x - o)(x - o)ᵀ of each group, block by block while it is in cache.
+
+    With a one behind each row, [x - o, 1], one product has them both.
+    """
     n, d = X.shape
-    sums, products = np.zeros((groups.n_groups, d)), np.zeros((groups.n_groups, d, d))
-    memory = np.empty((min(n, next(slabs(n, d)).stop), d))
+    moments = np.zeros((groups.n_groups, d + 1, d + 1))
+    memory = _lines(min(n, next(slabs(n, d)).stop), d + 1)
     for rows in slabs(n, d):
         if isinstance(groups, Hard):
-            _add_hard(X[rows], groups[rows], origin, memory, sums, products)
+            _add_hard(X[rows], groups[rows], origin, memory, moments)
             continue
         for k in range(groups.n_groups):
-            x = X[rows] - origin[k]
-            weighted = x * groups.R[rows, k : k + 1]
-            sums[k] += weighted.sum(axis=0)
-            products[k] += x.T @ weighted
-    return sums, products
+            x = np.column_stack([X[rows] - origin[k], np.ones(len(X[rows]))])
+            moments[k] += x.T @ (x * groups.R[rows, k : k + 1])
+    return moments[:, :d, d], moments[:, :d, :d]
 
 
-def _add_hard(
-    X: Array, groups: Hard, origin: Floats, x: Floats, sums: Floats, products: Floats
-) -> None:
+def _add_hard(X: Array, groups: Hard, origin: Floats, memory: Floats, moments: Floats) -> None:
     """Rows side by side with others of their group, so that each takes part in one product."""
-    ends, totals = kernels.centered_by_group(X, groups.codes, groups.n_groups, origin, x)
+    ends = kernels.centered_by_group(X, groups.codes, origin, memory)
+    x = memory[: ends[-1], : X.shape[1] + 1]
     weighted = x
     if groups.weight is not None:
         order = kernels.rows_by_group(groups.codes, groups.n_groups)
-        weighted = x[: len(order)] * groups.weight[order, None]
+        weighted = x * groups.weight[order, None]
     for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
         if start < end:
-            mine = weighted[start:end]
-            sums[k] += totals[k] if groups.weight is None else mine.sum(axis=0)
-            products[k] += x[start:end].T @ mine
+            moments[k] += x[start:end].T @ weighted[start:end]
+
+
+def _lines(n_rows: int, width: int) -> Floats:
+    """Memory for rows that begin where lines of the cache do."""
+    line = 8
+    width = -(-width // line) * line
+    memory = np.empty(n_rows * width + line)
+    start = -(memory.ctypes.data // memory.itemsize) % line
+    return memory[start : start + n_rows * width].reshape(n_rows, width)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
