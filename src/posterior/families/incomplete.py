@@ -22,7 +22,7 @@ from posterior.statistics.cross_products import CrossSums, IncompleteRows
 
 LOG_2PI = float(np.log(2 * np.pi))
 TOLERANCE = 1e-9  # of means and covariances, in deviations
-MOST_STEPS = 5000
+MOST_STEPS = 2000
 
 Estimate: TypeAlias = tuple[Floats, Floats]
 """Means (k, d) and covariances (k or 1, d, d)."""

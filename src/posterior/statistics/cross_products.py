@@ -201,14 +201,24 @@ class IncompleteRows:
         return IncompleteRows(self.X, self.R.sum(axis=1, keepdims=True))
 
     def compact(self) -> IncompleteRows:
-        """Equal rows as one, and none that nobody received."""
-        if len(self) == 0:
+        """Without rows that were added and taken back."""
+        if not (self.R < 0).any():
             return self
-        keys = np.ascontiguousarray(self.X).view(f"V{self.X.shape[1] * 8}").ravel()
+        _, place = np.unique(_keys(self.X), return_inverse=True)
+        place = place.ravel().astype(np.int32)
+        _, weight, _ = kernels.moments(self.R, place, None, int(place.max()) + 1, False)
+        kept = np.asarray(Exact(*weight).sign().any(axis=1))[place]
+        return IncompleteRows(self.X[kept], self.R[kept])._cancelled()
+
+    def _cancelled(self) -> IncompleteRows:
+        """Equal rows of opposite weights, pair by pair."""
+        sign = np.sign(self.R.sum(axis=1))
+        keys = _keys(np.column_stack([self.X, np.abs(self.R)]))
         _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-        R = np.zeros((len(first), self.R.shape[1]))
-        np.add.at(R, place, self.R)
-        return IncompleteRows(self.X[first], R)._some()
+        net = np.bincount(place.ravel(), sign, len(first)).astype(np.int64)
+        rows = np.repeat(first, np.abs(net))
+        signs = np.repeat(np.sign(net), np.abs(net))
+        return IncompleteRows(self.X[rows], signs[:, None] * np.abs(self.R[rows]))
 
     def _some(self) -> IncompleteRows:
         kept = self.R.any(axis=1)
@@ -278,6 +288,11 @@ class CrossSums:
     def from_arrays(cls, arrays: Mapping[str, Array]) -> CrossSums:
         rows = IncompleteRows(arrays["incomplete.X"], arrays["incomplete.R"])
         return cls(CrossProducts.from_arrays(arrays), rows)
+
+
+def _keys(table: Floats) -> Array:
+    """Each row as one value, equal if its bits are."""
+    return np.ascontiguousarray(table).view(f"V{table.shape[1] * table.itemsize}").ravel()
 
 
 def take_groups(groups: Groups, kept: Array) -> Groups:

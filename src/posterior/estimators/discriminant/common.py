@@ -16,6 +16,21 @@ from posterior.families.covariance import whitenings
 from posterior.generative.joint import Joint, JointStatistics
 
 
+LEARNED = (
+    "coef_",
+    "covariance_",
+    "explained_variance_ratio_",
+    "intercept_",
+    "log_likelihoods_",
+    "means_",
+    "parameters_",
+    "priors_",
+    "rotations_",
+    "scalings_",
+    "xbar_",
+)
+
+
 class Discriminant(NumericClassifier):
     """Classes are normal in all columns together.
 
@@ -27,6 +42,7 @@ class Discriminant(NumericClassifier):
     priors_: Floats
     parameters_: MultivariateGaussianParameters
     _postponed: DegenerateError | None = None
+    _waits: bool = False  # parameters are estimated when somebody asks for them
 
     def _family(self) -> MultivariateGaussian:
         raise NotImplementedError
@@ -48,14 +64,35 @@ class Discriminant(NumericClassifier):
 
     def _accept(self, statistics: JointStatistics[Any]) -> None:
         super()._accept(statistics)
-        self._postponed = None
+        self._postponed, self._waits = None, False
 
     def _accept_more(self, statistics: JointStatistics[Any]) -> None:
-        """A stream may begin with fewer rows than a covariance needs; it is asked for later."""
+        """A stream may begin with fewer rows than a covariance needs; it is asked for later. And
+        where cells are missing, EM waits until somebody asks."""
+        self.statistics_, self._postponed = statistics.compact(), None
+        for name in LEARNED:
+            self.__dict__.pop(name, None)
+        self._waits = True
+        if len(statistics.features.incomplete) == 0:
+            try:
+                self._estimate_now()
+            except DegenerateError as error:
+                self._postponed = error
+
+    def _estimate_now(self) -> None:
+        self._waits = False
         try:
-            self._accept(statistics)
-        except DegenerateError as error:
-            self.statistics_, self._postponed = statistics.compact(), error
+            self._accept(self.statistics_)
+        except Exception:
+            self._waits = True
+            raise
+
+    def __getattr__(self, name: str) -> Any:
+        if name in LEARNED and self.__dict__.get("_waits") and self._postponed is None:
+            self._estimate_now()
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         return {
