@@ -204,8 +204,8 @@ class IncompleteRows:
         """Without rows that were added and taken back."""
         if not (self.R < 0).any():
             return self
-        _, place = np.unique(_keys(self.X), return_inverse=True)
-        place = place.ravel().astype(np.int32)
+        _, inverse = np.unique(_keys(self.X), return_inverse=True)
+        place = inverse.ravel().astype(np.int32)
         _, weight, _ = kernels.moments(self.R, place, None, int(place.max()) + 1, False)
         kept = np.asarray(Exact(*weight).sign().any(axis=1))[place]
         return IncompleteRows(self.X[kept], self.R[kept])._cancelled()

@@ -15,7 +15,6 @@ from posterior.families import MultivariateGaussian, MultivariateGaussianParamet
 from posterior.families.covariance import whitenings
 from posterior.generative.joint import Joint, JointStatistics
 
-
 LEARNED = (
     "coef_",
     "covariance_",

@@ -143,7 +143,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
         if len(self.classes_) < 2:
-            raise ValueError(
+            raise DegenerateError(
                 f"The number of classes has to be greater than one. Got {len(self.classes_)} class."
             )
         if self._needs_rows() and self._covariances is None:
