@@ -447,7 +447,7 @@ def test_a_class_of_one_row():
         with pytest.raises(ValueError, match="only 1 sample in class 9"):
             model.fit(X, y)
     named = np.array(["ant", "bee", "cat", "", "", "", "", "", "", "dog"])[y]
-    with pytest.raises(ValueError, match="only 1 sample in class '?dog"):
+    with pytest.raises(ValueError, match=r"only 1 sample in class '?dog"):
         posterior.QuadraticDiscriminantAnalysis().fit(X, named)
     with pytest.raises(DegenerateError, match="9"):
         posterior.GaussianDiscriminantAnalysis("own").fit(X, y)

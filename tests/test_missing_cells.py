@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 
-from posterior import DegenerateError, GaussianDiscriminantAnalysis
+from posterior import DegenerateError, DegenerateWarning, GaussianDiscriminantAnalysis
 
 KINDS = ["own", "shared", "diagonal", "spherical"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -76,9 +76,11 @@ def textbook_em(X, y, kind, steps):
 def test_the_likelihood_never_falls(kind, seed):
     X, y = table(seed=seed, holes=0.3)
     trace = np.array(GaussianDiscriminantAnalysis(kind).fit(X, y).log_likelihoods_)
-    assert len(trace) > 2
+    assert len(trace) >= 1
     assert (np.diff(trace) >= -1e-11 * np.abs(trace[:-1])).all()  # rounding of a sum of 270 terms
-    assert trace[-1] > trace[0] + 1e-3
+    if kind != "diagonal":  # which the columns one by one determine at once
+        assert len(trace) > 2
+        assert trace[-1] > trace[0] + 1e-3
 
 
 @each_kind
@@ -144,7 +146,7 @@ def test_columns_without_holes_keep_their_closed_form(kind):
     """Under own or diagonal covariances, what is always seen does not hang on what is not."""
     X, y = table(holes=0)
     closed = GaussianDiscriminantAnalysis(kind).fit(X, y)
-    X[::3, 3] = np.nan
+    X[::4, 3] = np.nan
     model = GaussianDiscriminantAnalysis(kind).fit(X, y)
     assert_allclose(model.means_[:, :3], closed.means_[:, :3], atol=1e-10)
     if kind != "spherical":
@@ -155,7 +157,8 @@ def test_columns_without_holes_keep_their_closed_form(kind):
 def test_every_row_with_a_pattern_of_its_own():
     random = np.random.default_rng(3)
     n, d = 254, 8
-    X, y = random.normal(size=(n, d)) + (np.arange(n) % 2)[:, None], np.arange(n) % 2
+    y = random.permutation(np.arange(n) % 2)
+    X = random.normal(size=(n, d)) + y[:, None]
     X[np.unpackbits(np.arange(1, n + 1, dtype=np.uint8)[:, None], axis=1).astype(bool)] = np.nan
     assert len(np.unique(np.isnan(X), axis=0)) == n  # every subset of columns but none and all
     assert np.isnan(X).any(axis=1).all()
@@ -221,9 +224,18 @@ def test_a_column_missing_in_a_whole_class_can_be_borrowed():
 def test_a_column_missing_everywhere_is_named():
     X, y = table()
     X[:, 1] = np.nan
-    for kind in KINDS:
-        with pytest.raises(DegenerateError, match=r"\b1\b"):
+    for kind in ("own", "diagonal", "spherical"):
+        with pytest.raises(DegenerateError, match="cells of 1 in class 0"):
             GaussianDiscriminantAnalysis(kind).fit(X, y)
+    with pytest.warns(DegenerateWarning, match=r"rank 3 of 4.*1"):
+        model = GaussianDiscriminantAnalysis("shared").fit(X, y)
+    expected = GaussianDiscriminantAnalysis("shared").fit(np.delete(X, 1, axis=1), y)
+    assert_allclose(
+        model.predict_log_proba(X),
+        expected.predict_log_proba(np.delete(X, 1, axis=1)),
+        rtol=1e-6,
+        atol=1e-8,
+    )
 
 
 @pytest.mark.parametrize("settings", [{"pseudo_rows": 5.0}, {"shrinkage": 0.5}], ids=str)

@@ -97,6 +97,11 @@ def by_merging(make, X, y, weight, random):
 WAYS = [in_another_order, in_chunks_of_an_engine, in_a_stream, row_by_row, by_merging]
 
 
+def em_tolerance(offset):
+    """EM multiplies rounding as it slows down, and adds doubles of the size of the mean."""
+    return 1e-10 + 1e-14 * offset
+
+
 def assert_near(ours, expected, tolerance=TOLERANCE):
     """Means and covariances, measured in deviations; a mean has at least its own last bits."""
     mean, covariance = expected.means_, expected.parameters_.covariance
@@ -125,11 +130,14 @@ def test_order_chunks_and_merging_do_not_matter(kind, offset, random, d, way):
 
 
 @each_kind
-@pytest.mark.parametrize("offset", OFFSETS)
 @share(20)
-@given(random=randoms, d=st.integers(2, 4), way=st.sampled_from(WAYS))
-def test_nor_do_they_with_missing_cells(kind, offset, random, d, way):
-    """EM adds doubles: of a mean at 1e6 deviations they leave 1e-10 of a deviation."""
+@given(
+    random=randoms,
+    d=st.integers(2, 4),
+    way=st.sampled_from(WAYS),
+    offset=st.sampled_from(OFFSETS),
+)
+def test_nor_do_they_with_missing_cells(kind, random, d, way, offset):
     y = labels(random, 60)
     X, weight = table(random, y, d, offset, holes=0.1), weights(random, 60)
 
@@ -138,7 +146,7 @@ def test_nor_do_they_with_missing_cells(kind, offset, random, d, way):
 
     expected = fit(make, X, y, weight)
     ours = way(make, X, y, weight, random)
-    assert_near(ours, expected, TOLERANCE + 1e-15 * offset)
+    assert_near(ours, expected, em_tolerance(offset))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +190,7 @@ def test_rows_forgotten_were_never_seen(kind, random, d, offset, holes):
     for part in chunks(random, 30):
         ours.forget(X[left[part]], y[left[part]], some(weight, left[part]))
     never = fit(make, X, y, weight, kept)
-    assert_near(ours, never, 10 * TOLERANCE + (1e-15 * offset if holes else 0))
+    assert_near(ours, never, em_tolerance(offset) if holes else 10 * TOLERANCE)
     left_over = never.statistics_.features.incomplete.compact()
     assert len(ours.statistics_.features.incomplete.compact()) == len(left_over)
 
@@ -216,7 +224,7 @@ def test_a_weight_of_two_is_two_rows(kind, random, d, offset, holes):
 
     weighted = fit(make, X, y, w.astype(float))
     repeated = fit(make, X, y, rows=np.repeat(np.arange(40), w))
-    tolerance = TOLERANCE + (1e-15 * offset if holes else 0)
+    tolerance = em_tolerance(offset) if holes else TOLERANCE
     assert_near(weighted, repeated, tolerance)
     assert_near(
         fit(make, X, y, np.full(40, 2.0)),
@@ -353,11 +361,12 @@ def test_leave_one_out_equals_honest_refits(make, random, d, n, offset):
 
 
 @pytest.mark.parametrize("kind", ["shared", "own"])
-@share(20)
+@share(100)
 @given(random=randoms)
 def test_leave_one_out_equals_honest_refits_with_missing_cells(kind, random):
     y = labels(random, 30)
-    X = table(random, y, 2, holes=0.1)
+    X = table(random, y, 2)
+    X[random.permutation(30)[:3], 0] = np.nan
     assert_honest(
         lambda: GaussianDiscriminantAnalysis(kind).leave_one_out(X, y),
         lambda: GaussianDiscriminantAnalysis(kind),

@@ -271,9 +271,13 @@ class _Measure:
     def __call__(self, X: Array) -> Floats:
         axes = self._axes.reshape(len(self._axes), -1)
         distance = np.empty((len(X), len(self._centers)))
+        moved = np.empty((min(len(X), next(slabs(len(X), axes.shape[1])).stop), X.shape[1]))
+        white = np.empty((len(moved), axes.shape[1]))
         for rows in slabs(len(X), axes.shape[1]):
-            white = (X[rows] - self._origin) @ axes
-            kernels.square_distances(white, self._centers, distance[rows])
+            n = len(X[rows])
+            np.subtract(X[rows], self._origin, out=moved[:n])
+            np.matmul(moved[:n], axes, out=white[:n])
+            kernels.square_distances(white[:n], self._centers, distance[rows])
         p = self._p
         if p.freedom is None or p.stretch is None:
             distance *= -0.5
