@@ -160,7 +160,7 @@ def chunk_starts(n_rows: int, chunk_rows: int) -> Sequence[int]:
     return range(0, max(n_rows, 1), chunk_rows)
 
 
-def slabs(n_rows: int, width: int) -> Iterator[slice]:
+def slabs(n_rows: int, width: float) -> Iterator[slice]:
     """Slices of rows so small that what is made of them on the way stays in cache."""
-    step = max(1, 100_000 // max(width, 1))
+    step = max(1, int(100_000 / max(width, 1)))
     return (slice(i, i + step) for i in range(0, max(n_rows, 1), step))

@@ -110,8 +110,8 @@ def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
     """
     n, d = X.shape
     moments = np.zeros((groups.n_groups, d + 1, d + 1))
-    memory = _lines(min(n, next(slabs(n, d)).stop), d + 1)
-    for rows in slabs(n, d):
+    memory = _lines(min(n, next(slabs(n, d / 2)).stop), d + 1)  # products like long blocks
+    for rows in slabs(n, d / 2):
         if isinstance(groups, Hard):
             _add_hard(X[rows], groups[rows], origin, memory, moments)
             continue
