@@ -28,6 +28,11 @@ widths = st.integers(1, 4)
 TOLERANCE = 1e-12
 
 
+def few(part):
+    """EM takes hundreds of steps a case."""
+    return share(10 * part)
+
+
 def labels(random, n, k=3):
     """Every class has a third of the rows, about; in any order."""
     return random.permutation(np.arange(n) % k)
@@ -117,7 +122,7 @@ def assert_near(ours, expected, tolerance=TOLERANCE):
 
 @each_kind
 @pytest.mark.parametrize("offset", OFFSETS)
-@share(8)
+@few(8)
 @given(random=randoms, d=widths, way=st.sampled_from(WAYS))
 def test_order_chunks_and_merging_do_not_matter(kind, offset, random, d, way):
     y = labels(random, 30)
@@ -130,7 +135,7 @@ def test_order_chunks_and_merging_do_not_matter(kind, offset, random, d, way):
 
 
 @each_kind
-@share(20)
+@few(20)
 @given(
     random=randoms,
     d=st.integers(2, 4),
@@ -161,7 +166,7 @@ def test_nor_do_they_with_missing_cells(kind, random, d, way, offset):
     ],
     ids=["linear", "quadratic", "eigen", "reg_param", "prior", "predictive"],
 )
-@share(20)
+@few(20)
 @given(random=randoms, d=widths, way=st.sampled_from(WAYS), offset=st.sampled_from(OFFSETS))
 def test_order_chunks_and_merging_do_not_matter_to_any_class(make, random, d, way, offset):
     y = labels(random, 30)
@@ -174,7 +179,7 @@ def test_order_chunks_and_merging_do_not_matter_to_any_class(make, random, d, wa
 
 
 @each_kind
-@share(8)
+@few(8)
 @given(random=randoms, d=widths, offset=st.sampled_from(OFFSETS), holes=st.sampled_from([0, 0.1]))
 def test_rows_forgotten_were_never_seen(kind, random, d, offset, holes):
     """Half of them: what is left of rounding is 1e-16 of the scatter that was there."""
@@ -195,7 +200,7 @@ def test_rows_forgotten_were_never_seen(kind, random, d, offset, holes):
     assert len(ours.statistics_.features.incomplete.compact()) == len(left_over)
 
 
-@share(1)
+@few(1)
 @given(random=randoms, d=widths, offset=st.sampled_from(OFFSETS), holes=st.sampled_from([0, 0.2]))
 def test_sums_taken_back_leave_no_trace(random, d, offset, holes):
     y = labels(random, 20)
@@ -213,7 +218,7 @@ def test_sums_taken_back_leave_no_trace(random, d, offset, holes):
 
 
 @each_kind
-@share(8)
+@few(8)
 @given(random=randoms, d=widths, offset=st.sampled_from(OFFSETS), holes=st.sampled_from([0, 0.1]))
 def test_a_weight_of_two_is_two_rows(kind, random, d, offset, holes):
     y = labels(random, 40)
@@ -234,7 +239,7 @@ def test_a_weight_of_two_is_two_rows(kind, random, d, offset, holes):
 
 
 @each_kind
-@share(8)
+@few(8)
 @given(random=randoms, d=widths, holes=st.sampled_from([0, 0.1]))
 def test_the_size_of_all_weights_does_not_matter(kind, random, d, holes):
     """Also if they sum to one."""
@@ -248,7 +253,7 @@ def test_the_size_of_all_weights_does_not_matter(kind, random, d, holes):
 
 
 @each_kind
-@share(8)
+@few(8)
 @given(random=randoms, d=widths, holes=st.sampled_from([0, 0.1]))
 def test_threads_do_not_change_a_bit(kind, random, d, holes):
     y = labels(random, 60)
@@ -264,7 +269,7 @@ def test_threads_do_not_change_a_bit(kind, random, d, holes):
     assert shown[0] == shown[1]
 
 
-@share(1)
+@few(1)
 @given(random=randoms, d=widths, offset=st.sampled_from(OFFSETS), holes=st.sampled_from([0, 0.2]))
 def test_one_hot_groups_are_hard_groups(random, d, offset, holes):
     y = labels(random, 25)
@@ -327,7 +332,7 @@ def assert_honest(held_out, make, X, y, weight, folds, tolerance):
 
 
 @each_model
-@share(8)
+@few(8)
 @given(
     random=randoms,
     d=st.integers(1, 3),
@@ -345,7 +350,7 @@ def test_cross_validation_equals_honest_refits(make, random, d, k, offset, holes
 
 
 @each_model
-@share(12)
+@few(12)
 @given(
     random=randoms,
     d=st.integers(1, 3),
@@ -361,7 +366,7 @@ def test_leave_one_out_equals_honest_refits(make, random, d, n, offset):
 
 
 @pytest.mark.parametrize("kind", ["shared", "own"])
-@share(100)
+@few(100)
 @given(random=randoms)
 def test_leave_one_out_equals_honest_refits_with_missing_cells(kind, random):
     y = labels(random, 30)
@@ -378,7 +383,7 @@ def test_leave_one_out_equals_honest_refits_with_missing_cells(kind, random):
     )
 
 
-@share(20)
+@few(20)
 @given(random=randoms, size=st.sampled_from([1e-3, 1e-2, 1.0]))
 def test_quadratic_leave_one_out_follows_the_rule_of_its_tolerance(random, size):
     """Variances below `tol` are shrunken, in a model without a row as in any other."""
@@ -412,7 +417,7 @@ def covariance_of(model, k):
 
 
 @each_answer
-@share(8)
+@few(8)
 @given(random=randoms, d=widths)
 def test_answers_are_those_of_scipy_on_the_observed_columns(kind, predictive, random, d):
     """Student's t of as many degrees of freedom as there are rows behind the covariance."""
@@ -437,7 +442,7 @@ def test_answers_are_those_of_scipy_on_the_observed_columns(kind, predictive, ra
 
 
 @each_answer
-@share(8)
+@few(8)
 @given(random=randoms, d=widths, offset=st.sampled_from([0.0, 1e3]))
 def test_evidence_adds_up_to_the_joint(kind, predictive, random, d, offset):
     model, X = fitted(random, kind, d, 0.3, offset, predictive=predictive)
@@ -450,7 +455,7 @@ def test_evidence_adds_up_to_the_joint(kind, predictive, random, d, offset):
 
 
 @each_answer
-@share(8)
+@few(8)
 @given(random=randoms, d=widths)
 def test_a_missing_cell_has_no_evidence(kind, predictive, random, d):
     model, X = fitted(random, kind, d, 0.3, predictive=predictive)
@@ -460,7 +465,7 @@ def test_a_missing_cell_has_no_evidence(kind, predictive, random, d):
 
 
 @each_kind
-@share(8)
+@few(8)
 @given(random=randoms, d=widths, offset=st.sampled_from([0.0, 1e2]))
 def test_quadratics_are_the_log_joint(kind, random, d, offset):
     """Written around zero they lose the square of the distance from it."""
@@ -476,7 +481,7 @@ def test_quadratics_are_the_log_joint(kind, random, d, offset):
 
 
 @each_answer
-@share(12)
+@few(12)
 @given(random=randoms, d=widths, order=st.sampled_from("CF"))
 def test_a_row_does_not_feel_its_neighbors(kind, predictive, random, d, order):
     """To rounding: matrix products take rows together."""
@@ -490,7 +495,7 @@ def test_a_row_does_not_feel_its_neighbors(kind, predictive, random, d, order):
 
 
 @each_kind
-@share(12)
+@few(12)
 @given(random=randoms, d=widths, holes=st.sampled_from([0, 0.1]))
 def test_relabeling_classes_permutes_the_answer(kind, random, d, holes):
     y = labels(random, 50)
@@ -504,7 +509,7 @@ def test_relabeling_classes_permutes_the_answer(kind, random, d, holes):
 
 
 @pytest.mark.parametrize("kind", ["shared", "own"])
-@share(12)
+@few(12)
 @given(random=randoms, d=widths, holes=st.sampled_from([0, 0.1]))
 def test_moving_turning_and_stretching_a_table_changes_no_posterior(kind, random, d, holes):
     """Full covariances do not ask in which directions columns point."""

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from posterior.data.errors import DegenerateError
@@ -123,8 +122,8 @@ def _expect_pattern(
         sigma = covariance[g if len(covariance) > 1 else 0]
         apart = x[:, seen] - mean[g, seen]
         factor = _factor(sigma[np.ix_(seen, seen)], int(g))
-        white = linalg.solve_triangular(factor, apart.T, lower=True)
-        slope = linalg.cho_solve((factor, True), sigma[np.ix_(seen, gone)])
+        white = np.linalg.solve(factor, apart.T)
+        slope = np.linalg.solve(factor.T, np.linalg.solve(factor, sigma[np.ix_(seen, gone)]))
         x[:, gone] = mean[g, gone] + apart @ slope
         weight[g] = r.sum()
         means[g] = r @ x / weight[g]
@@ -145,7 +144,7 @@ def _log_likelihood(complete: Scatter, estimate: Estimate) -> float:
         factor = _factor(covariance[g if len(covariance) > 1 else 0], int(g))
         apart, weight = complete.mean[g] - mean[g], complete.weight[g]
         about = complete.scatter[g] + weight * np.outer(apart, apart)
-        trace = np.trace(linalg.cho_solve((factor, True), about))
+        trace = np.trace(np.linalg.solve(factor.T, np.linalg.solve(factor, about)))
         log_det = 2 * np.log(factor.diagonal()).sum()
         total -= 0.5 * float(trace + weight * (log_det + len(apart) * LOG_2PI))
     return total
