@@ -227,7 +227,9 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         w, s, q = moments.weight.pair(), moments.total.pair(), moments.squares.pair()
         with np.errstate(invalid="ignore", divide="ignore"):
             scatter = np.where(weight > 0, (q - s * (s / w)).rounded(), squares)
-        return (weight < 0) | (scatter < -1e-9 * scale) | ((weight == 0) & (squares > 1e-9 * scale))
+        left_over = (weight == 0) & (squares > 1e-9 * scale)
+        overdrawn = statistics.incomplete.overdrawn()[:, None]
+        return (weight < 0) | (scatter < -1e-9 * scale) | left_over | overdrawn
 
     def intervals(self, statistics: CrossSums, level: float) -> Intervals:
         parameters = self.estimate(statistics)
@@ -268,6 +270,7 @@ class _Measure:
         """Which covariance belongs to each group."""
         return np.arange(len(self._p.mean)) % len(self._p.whitening)
 
+    @np.errstate(invalid="ignore", over="ignore")  # of cells that are missing or infinite
     def __call__(self, X: Array) -> Floats:
         axes = self._axes.reshape(len(self._axes), -1)
         distance = np.empty((len(X), len(self._centers)))

@@ -39,8 +39,9 @@ class CrossProducts(SumOfFields):
     @classmethod
     def of(cls, X: Array, groups: Groups) -> CrossProducts:
         """Sums of rows without missing cells."""
-        origin = _origins(X, groups)
-        s, q = _around(origin, X, groups)
+        with np.errstate(invalid="ignore", over="ignore"):  # looked at below
+            origin = _origins(X, groups)
+            s, q = _around(origin, X, groups)
         if not np.isfinite(q).all():
             raise NotFiniteError("Expected finite values whose products are finite too.")
         w = group_weight(groups).reshape(-1, 1)
@@ -158,14 +159,15 @@ class IncompleteRows:
     def of(cls, X: Array, groups: Groups) -> IncompleteRows:
         if np.isinf(X).any():
             raise NotFiniteError("Expected finite values, got an infinite one.")
+        cells = np.where(np.isnan(X), np.nan, X.astype(np.float64) + 0.0)  # one nothing, one zero
         if not isinstance(groups, Hard):
-            return cls(X.astype(np.float64), groups.R)
+            return cls(cells, groups.R)
         known = groups.codes >= 0
         R = np.zeros((int(known.sum()), groups.n_groups))
         R[np.arange(len(R)), groups.codes[known]] = (
             1.0 if groups.weight is None else groups.weight[known]
         )
-        return cls(X[known].astype(np.float64), R)
+        return cls(cells[known], R)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -204,11 +206,22 @@ class IncompleteRows:
         """Without rows that were added and taken back."""
         if not (self.R < 0).any():
             return self
+        place, sign = self._signs()
+        kept = np.asarray(sign.any(axis=1))[place]
+        return IncompleteRows(self.X[kept], self.R[kept])._cancelled()
+
+    def overdrawn(self) -> Array:
+        """Groups (k,) from which more of a row was taken back than they had received."""
+        if not (self.R < 0).any():
+            return np.zeros(self.R.shape[1], bool)
+        return np.asarray((self._signs()[1] < 0).any(axis=0))
+
+    def _signs(self) -> tuple[Array, Array]:
+        """Which of the different rows each is, and the sign of what a group has of each."""
         _, inverse = np.unique(_keys(self.X), return_inverse=True)
         place = inverse.ravel().astype(np.int32)
         _, weight, _ = kernels.moments(self.R, place, None, int(place.max()) + 1, False)
-        kept = np.asarray(Exact(*weight).sign().any(axis=1))[place]
-        return IncompleteRows(self.X[kept], self.R[kept])._cancelled()
+        return place, Exact(*weight).sign()
 
     def _cancelled(self) -> IncompleteRows:
         """Equal rows of opposite weights, pair by pair."""

@@ -50,7 +50,9 @@ class Discriminant(NumericClassifier):
         """Sums and scores notice an infinite cell themselves."""
 
     def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
-        if not np.isfinite(scores.sum()):
+        with np.errstate(invalid="ignore"):
+            strange = not np.isfinite(scores.sum())
+        if strange:
             self._check_cells(X, first_row, fitting=False)
 
     def _log_prior(self, weight: Floats) -> Floats:
