@@ -216,7 +216,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.solver == "eigen":
             values, vectors = linalg.eigh(self._total(parameters) - within, within)
             order = np.argsort(values)[::-1]
-            learned["explained_variance_ratio_"] = (values / values.sum())[order]
+            with np.errstate(divide="ignore", invalid="ignore"):  # one class has nothing apart
+                learned["explained_variance_ratio_"] = (values / values.sum())[order]
             learned["scalings_"] = scalings = vectors[:, order]
             coef = mean @ scalings @ scalings.T
         else:
