@@ -11,6 +11,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from posterior import DegenerateError, DegenerateWarning, GaussianDiscriminantAnalysis
 
+pytestmark = pytest.mark.slow
+
 KINDS = ["own", "shared", "diagonal", "spherical"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -20,7 +20,10 @@ from posterior.data.rows import Hard, Soft
 from posterior.engines import Local
 from posterior.statistics.cross_products import CrossSums
 
-pytestmark = pytest.mark.filterwarnings("ignore::posterior.DegenerateWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::posterior.DegenerateWarning"),
+    pytest.mark.slow,
+]
 KINDS = ["shared", "own", "diagonal", "spherical"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 OFFSETS = [0.0, 1e3, 1e6]
