@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from posterior.data.names import quoted
 
@@ -17,12 +17,12 @@ class DegenerateError(ValueError):
         self.template, self.feature, self.group = message, feature, group
         super().__init__(message.format(feature=feature, group=group))
 
-    def named(self, features: Any, groups: Any) -> DegenerateError:
+    def named(self, features: Any, groups: Any) -> Self:
         """The same error in the words of the user's table."""
         feature = None if self.feature is None else quoted(features[self.feature])
         group = None if self.group is None else quoted(groups[self.group])
         text = self.template.format(feature=feature, group=group)
-        return DegenerateError(text.replace("{", "{{").replace("}", "}}"))
+        return type(self)(text.replace("{", "{{").replace("}", "}}"))
 
 
 class NotFiniteError(ValueError):

@@ -6,10 +6,8 @@ from posterior.families.complement import Complement
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.gaussian import Gaussian, GaussianParameters
 from posterior.families.multinomial import Multinomial
-from posterior.families.multivariate_gaussian import (
-    MultivariateGaussian,
-    MultivariateGaussianParameters,
-)
+from posterior.families.multivariate_gaussian import MultivariateGaussian
+from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.families.poisson import Poisson
 from posterior.families.priors import Laplace, MEstimate, PseudoRows, VarianceFloor
 from posterior.families.product import Product

@@ -17,7 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 from posterior.data.errors import DegenerateError
 from posterior.data.typing import Array, Floats
 from posterior.families.covariance import Scatter
-from posterior.statistics.cross_products import CrossSums, IncompleteRows
+from posterior.statistics.cross_products import CrossSums
+from posterior.statistics.incomplete_rows import IncompleteRows
 
 LOG_2PI = float(np.log(2 * np.pi))
 TOLERANCE = 1e-9  # of means and covariances, in deviations

@@ -3,8 +3,9 @@
 from posterior.kernels.pairs import Pair
 from posterior.statistics.algebra import Statistics
 from posterior.statistics.counts import Counts
-from posterior.statistics.cross_products import CrossProducts, CrossSums, IncompleteRows
+from posterior.statistics.cross_products import CrossProducts, CrossSums
 from posterior.statistics.exact import Exact
+from posterior.statistics.incomplete_rows import IncompleteRows
 from posterior.statistics.moments import Moments, Totals
 
 __all__ = [

@@ -181,6 +181,15 @@ def needs_rows(shrinkage: Any, covariance_estimator: Any) -> bool:
     return covariance_estimator is not None or shrinkage == "auto"
 
 
+def refuse_sums(rows_are_needed: bool) -> None:
+    """An error where covariances come from rows, and only their sums are at hand."""
+    if rows_are_needed:
+        raise ValueError(
+            "Expected shrinkage as a number or None here: 'auto' and covariance_estimator need "
+            "all rows at once. Use fit()."
+        )
+
+
 def with_covariance(
     parameters: MultivariateGaussianParameters, covariance: Floats, least: float | None
 ) -> MultivariateGaussianParameters:

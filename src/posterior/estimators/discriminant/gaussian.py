@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -120,7 +120,7 @@ class GaussianDiscriminantAnalysis(Discriminant):
                     "Name a kind of covariance to learn from a stream or to cross-validate."
                 )
             return self.covariance_kind_
-        return self.covariance  # type: ignore[return-value]
+        return cast(Kind, self.covariance)
 
     def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
         other, rows = super()._untouched(X, y, sample_weight)

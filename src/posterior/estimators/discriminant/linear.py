@@ -20,6 +20,7 @@ from posterior.estimators.discriminant.common import (
     Discriminant,
     is_one_row,
     needs_rows,
+    refuse_sums,
     with_covariance,
 )
 from posterior.estimators.learning import all_or_nothing
@@ -166,11 +167,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return np.broadcast_to(np.log(p), weight.shape)
 
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
-        if self._needs_rows() and self._given is None:
-            raise ValueError(
-                "Expected shrinkage as a number or None here: 'auto' and covariance_estimator need "
-                "all rows at once. Use fit()."
-            )
+        refuse_sums(self._needs_rows() and self._given is None)
         if self.priors is not None and abs(np.sum(self.priors) - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
         if len(self.classes_) > 1 and is_one_row(statistics).all():

@@ -17,6 +17,7 @@ from posterior.estimators.discriminant.common import (
     Discriminant,
     is_one_row,
     needs_rows,
+    refuse_sums,
     with_covariance,
 )
 from posterior.estimators.learning import all_or_nothing
@@ -146,23 +147,21 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             raise DegenerateError(
                 f"The number of classes has to be greater than one. Got {len(self.classes_)} class."
             )
-        if self._needs_rows() and self._covariances is None:
-            raise ValueError(
-                "Expected shrinkage as a number or None here: 'auto' and covariance_estimator need "
-                "all rows at once. Use fit()."
-            )
+        refuse_sums(self._needs_rows() and self._covariances is None)
         single = np.flatnonzero(is_one_row(statistics))
         if len(single):
-            raise DegenerateError(
-                f"y has only 1 sample in class {self.classes_[single[0]]}, covariance is ill "
-                "defined. Leave the class out, or use GaussianDiscriminantAnalysis with "
-                "pseudo_rows."
-            )
+            with self._names():
+                raise DegenerateError(
+                    "y has only 1 sample in class {group}, covariance is ill defined. Leave the "
+                    "class out, or use GaussianDiscriminantAnalysis with pseudo_rows.",
+                    group=int(single[0]),
+                )
         joint = super()._finish(statistics)
         if self._covariances is not None:
             parameters = with_covariance(joint.parameters, self._covariances, 0.0)
             joint = Joint(joint.family, joint.log_prior, parameters)
-        return self._of_full_rank(joint)
+        with self._names():
+            return self._of_full_rank(joint)
 
     def _of_full_rank(self, joint: Joint[Any, Any]) -> Joint[Any, Any]:
         """Every principal axis must vary by more than `tol`; where "svd" finds one that does not,
@@ -171,19 +170,21 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         flat = np.flatnonzero(~(lowest > self.tol))
         if len(flat) == 0:
             return joint
-        problem = f"The covariance matrix of class {self.classes_[flat[0]]} is not full rank."
+        problem, first = "The covariance matrix of class {group} is not full rank.", int(flat[0])
         if self.solver == "eigen":
             raise NotFullRankError(
-                f"{problem} Increase the value of `shrinkage` to reduce the collinearity."
+                f"{problem} Increase the value of `shrinkage` to reduce the collinearity.",
+                group=first,
             )
         variance = joint.parameters.scatter.covariance("shared")[0].diagonal().mean()
         if not variance * self.tol > 0:
-            raise NotFullRankError(f"{problem} No column varies within a class.")
+            raise NotFullRankError(f"{problem} No column varies within a class.", group=first)
         sphere = variance * np.eye(self.n_features_in_)
         covariance = (1 - self.tol) * joint.parameters.covariance + self.tol * sphere
         warnings.warn(
-            f"{problem} All covariances were shrunken by tol={self.tol:g} towards a sphere. Set "
-            "`reg_param`, or use solver='eigen' with `shrinkage`, to choose how much.",
+            f"{problem.format(group=self.classes_[first])} All covariances were shrunken by "
+            f"tol={self.tol:g} towards a sphere. Set `reg_param`, or use solver='eigen' with "
+            "`shrinkage`, to choose how much.",
             DegenerateWarning,
             stacklevel=2,
         )

@@ -1,0 +1,163 @@
+"""Rows measured by normal densities or Student's t: whole ones, some with gaps, some left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from posterior import kernels
+from posterior.data.rows import slabs
+from posterior.data.typing import Array, Floats
+from posterior.families.covariance import Scatter, Whitening, whitenings
+from posterior.families.incomplete import LOG_2PI
+from posterior.statistics.incomplete_rows import patterns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MultivariateGaussianParameters:
+    """Means (k, d) and covariances (k, d, d), or (1, d, d) if shared, ready to measure with.
+
+    With degrees of freedom the density is Student's t of scale Σ stretch_k.
+    """
+
+    mean: Floats
+    covariance: Floats
+    whitening: tuple[Whitening, ...]
+    freedom: Floats | None = None  # (k,)
+    stretch: Floats | None = None  # (k,)
+    scatter: Scatter | None = None  # what they were estimated from
+    trace: tuple[float, ...] = ()  # log likelihoods of the steps of EM
+
+    def of_columns(self, columns: Array) -> MultivariateGaussianParameters:
+        """The marginal distribution of some columns."""
+        covariance = self.covariance[:, columns][:, :, columns]
+        return replace(
+            self,
+            mean=self.mean[:, columns],
+            covariance=covariance,
+            whitening=whitenings(covariance, 0.0),
+        )
+
+    def precision(self, k: int) -> Floats:
+        """Σ_k⁻¹, by its factor."""
+        matrix = self.whitening[k if len(self.whitening) > 1 else 0].matrix
+        return np.asarray(matrix @ matrix.T)
+
+
+class Measure:
+    """log p(x | k) of rows without missing cells; rows with them come out as NaN."""
+
+    def __init__(self, parameters: MultivariateGaussianParameters) -> None:
+        self._p = p = parameters
+        self._origin = p.mean.mean(axis=0)
+        ranks = np.array([w.matrix.shape[1] for w in p.whitening])
+        self._constant = -0.5 * (ranks * LOG_2PI + np.array([w.log_det for w in p.whitening]))
+        # all groups side by side, so that one product whitens rows for each of them
+        self._axes = np.zeros((p.mean.shape[1], len(ranks), ranks.max(initial=0)))
+        for g, whitening in enumerate(p.whitening):
+            self._axes[:, g, : ranks[g]] = whitening.matrix
+        at = np.einsum("kd,dkr->kr", p.mean - self._origin, self._axes[:, self._group])
+        self._centers = np.ascontiguousarray(at)
+
+    @property
+    def _group(self) -> Array:
+        """Which covariance belongs to each group."""
+        return np.arange(len(self._p.mean)) % len(self._p.whitening)
+
+    @np.errstate(invalid="ignore", over="ignore")  # of cells that are missing or infinite
+    def __call__(self, X: Array) -> Floats:
+        axes = self._axes.reshape(len(self._axes), -1)
+        distance = np.empty((len(X), len(self._centers)))
+        moved = np.empty((min(len(X), next(slabs(len(X), axes.shape[1])).stop), X.shape[1]))
+        white = np.empty((len(moved), axes.shape[1]))
+        for rows in slabs(len(X), axes.shape[1]):
+            n = len(X[rows])
+            np.subtract(X[rows], self._origin, out=moved[:n])
+            np.matmul(moved[:n], axes, out=white[:n])
+            kernels.square_distances(white[:n], self._centers, distance[rows])
+        p = self._p
+        if p.freedom is None or p.stretch is None:
+            distance *= -0.5
+            distance += self._constant
+            return distance
+        rank = np.array([w.matrix.shape[1] for w in p.whitening])
+        v, half = p.freedom, 0.5 * (p.freedom + rank)
+        scale = special.gammaln(half) - special.gammaln(v / 2)
+        scale -= 0.5 * rank * np.log(v * p.stretch / 2)
+        tail = half * np.log1p(distance / (v * p.stretch))
+        return np.asarray(self._constant + scale - tail)
+
+
+def linear_terms(parameters: MultivariateGaussianParameters) -> tuple[Floats, Floats]:
+    """(μ_k - o)ᵀ Σ⁻¹ x  - ½ (μ_k - o)ᵀ Σ⁻¹ (μ_k + o), o the middle: weights (k, d), constants."""
+    origin = parameters.mean.mean(axis=0)
+    matrix = parameters.whitening[0].matrix
+    white = (parameters.mean - origin) @ matrix
+    weight = np.ascontiguousarray(white @ matrix.T)
+    return weight, -0.5 * (white**2).sum(axis=1) - weight @ origin
+
+
+def score_incomplete(
+    X: Array, out: Floats, parameters: MultivariateGaussianParameters, bias: Floats
+) -> None:
+    """Rows with missing cells, by the marginal distribution of those that are there."""
+    unscored = np.flatnonzero(np.isnan(out[:, 0]))
+    if len(unscored) == 0:
+        return
+    x = np.asarray(X[unscored], np.float64)
+    for observed, rows in patterns(x):
+        if not observed.any():
+            out[unscored[rows]] = bias
+        elif not observed.all():
+            columns = np.flatnonzero(observed)
+            measure = Measure(parameters.of_columns(columns))
+            out[unscored[rows]] = bias + measure(x[np.ix_(rows, columns)])
+
+
+def downdated(
+    x: Floats, codes: Array, own: Floats, parameters: MultivariateGaussianParameters, shared: bool
+) -> Floats:
+    """log p(xᵢ | k) without row i, of weight ω in class c:  δ = x - μ_c,  n' = n - ω,
+
+    S' = S - (ω n / n') δ δᵀ,  μ_c' = μ_c - (ω / n') δ,  and Sherman and Morrison's formula.
+    """
+    scatter, (k, d) = parameters.scatter, parameters.mean.shape
+    assert scatter is not None
+    rows, everyone = np.arange(len(x)), scatter.weight.sum()
+    n = scatter.weight[codes]
+    whole = np.full(len(x), everyone) if shared else n  # the weight behind the covariance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        grown = n / (n - own)
+        b = own * grown / whole
+        stretched = (whole - own) / whole
+        white = np.stack(
+            [
+                (x - parameters.mean[g]) @ parameters.whitening[0 if shared else g].matrix
+                for g in range(k)
+            ],
+            axis=1,
+        )
+        distance = (white**2).sum(axis=2)
+        mine = white[rows, codes]
+        room = 1 - b * distance[rows, codes]
+        log_det = np.array([w.log_det for w in parameters.whitening]) + np.zeros((len(x), k))
+        changed = np.log(room) - d * np.log(stretched)
+        if shared:
+            across = np.einsum("nkd,nd->nk", white, mine)
+            moved = np.ones_like(distance)
+            moved[rows, codes] = grown**2
+            distance = (
+                moved * stretched[:, None] * (distance + b[:, None] * across**2 / room[:, None])
+            )
+            log_det = log_det + changed[:, None]
+        else:
+            own_distance = distance[rows, codes]
+            distance[rows, codes] = grown**2 * stretched * own_distance / room
+            log_det[rows, codes] += changed
+        score = -0.5 * (d * LOG_2PI + log_det + distance)
+    # rows without which a covariance is not what it was take the long way
+    lost = ~(n - own > 0) | ~(room > 0.1)
+    score[lost] = np.nan
+    return score
