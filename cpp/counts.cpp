@@ -53,13 +53,13 @@ void center_by_group(Matrix<float> X, Groups groups, const double* origin, doubl
     center_in_order(X, groups, origin, out, width, rows_by_group(groups, X.rows));
 }
 
-// One look at all numbers, eight at a time. v · 0 is not a number if v is none or infinite, and
-// adding and subtracting 1.5 · 2^52 rounds to whole numbers.
+// One look at all numbers, eight at a time. Adding and subtracting 1.5 · 2^52 rounds a number below
+// 2^51 to a whole one; what is lost adds up to zero if all are whole, and to no number if one is
+// infinite or none.
 template <typename T>
 POSTERIOR_INLINE Survey look(const T* x, std::size_t n) {
     const double infinity = std::numeric_limits<double>::infinity();
-    Lanes smallest = Lanes{} + infinity, largest = Lanes{} - infinity, zeros = {};
-    Integers fractions = {};
+    Lanes smallest = Lanes{} + infinity, largest = Lanes{} - infinity, lost = {};
     for (std::size_t i = 0; i < n; i += kLanes) {
         Lanes v;
         if (i + kLanes <= n) {
@@ -70,15 +70,15 @@ POSTERIOR_INLINE Survey look(const T* x, std::size_t n) {
         }
         smallest = v < smallest ? v : smallest;
         largest = v > largest ? v : largest;
-        zeros += v * 0;
-        const Lanes whole = (v + 0x1.8p52) - 0x1.8p52;
-        fractions |= (whole != v) & (v < 0x1p51) & (v > -0x1p51);
+        const Lanes fraction = (v + 0x1.8p52) - 0x1.8p52 - v;
+        lost += fraction < 0 ? -fraction : fraction;
     }
-    Survey s{infinity, -infinity, 0, !any(fractions), true};
+    Survey s{infinity, -infinity, 0, true, true};
     for (std::size_t l = 0; l < kLanes; ++l) {
         s.smallest = smallest[l] < s.smallest ? smallest[l] : s.smallest;
         s.largest = largest[l] > s.largest ? largest[l] : s.largest;
-        s.finite = s.finite && zeros[l] == 0;
+        s.finite = s.finite && lost[l] >= 0;
+        s.whole = s.whole && lost[l] == 0;
     }
     return s;
 }
@@ -98,6 +98,7 @@ Survey complete(const T* x, std::size_t n) {
         const auto bit = p.exponent + __builtin_ctzll(static_cast<unsigned long long>(p.mantissa));
         s.lowest_bit = bit < s.lowest_bit ? bit : s.lowest_bit;
     }
+    s.whole = s.lowest_bit >= 0;
     return s;
 }
 

@@ -3,6 +3,7 @@
 // category_counts, sparse_sums.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -79,15 +80,21 @@ bool add_category_counts(Matrix<T> X, Groups groups, const std::int64_t* offset,
 
 enum class SparseOutcome : int { done = 0, window_too_small = 1, not_ascending = 2 };
 
-constexpr int kSumsAhead = 16;               // sums that will be added to soon are fetched into cache,
-constexpr std::size_t kSparseRowsAhead = 2;  // and so are rows that will be read soon
+constexpr std::size_t kSparseRowsAhead = 2;  // rows that will be read soon are fetched into cache
 
-template <typename T, typename Index>
-inline void fetch_row(const Sparse<T, Index>& X, std::size_t row) {
-    const auto first = static_cast<std::size_t>(X.start[row]);
-    const auto stop = static_cast<std::size_t>(X.start[row + 1]);
-    for (std::size_t p = first; p < stop; p += 64 / sizeof(T)) __builtin_prefetch(X.data + p);
-    for (std::size_t p = first; p < stop; p += 64 / sizeof(Index)) __builtin_prefetch(X.column + p);
+// entry(p) for each entry of a row. Another row is fetched meanwhile, a line at a time: fetching
+// it at once would leave the entries nothing to wait in.
+template <typename T, typename Index, typename Entry>
+inline void visit_row(const Sparse<T, Index>& X, std::size_t row, std::size_t soon, Entry entry) {
+    constexpr Index step = 8;
+    const Index stop = X.start[row + 1];
+    Index p = X.start[row], fetched = X.start[soon];
+    for (; p + step <= stop; p += step, fetched += step) {
+        __builtin_prefetch(X.data + fetched);
+        __builtin_prefetch(X.column + fetched);
+        for (Index l = 0; l < step; ++l) entry(p + l);
+    }
+    for (; p < stop; ++p) entry(p);
 }
 
 // s_k ← s_k + w x over the stored entries of sparse rows. With a threshold, x counts as one above
@@ -99,30 +106,31 @@ SparseOutcome add_sparse_sums(Sparse<T, Index> X, Groups groups, std::size_t col
     const bool binary = !std::isnan(threshold);
     const bool whole = total.size == 1 && total.exponent == 0 && groups.weight == nullptr;
     const std::vector<std::uint32_t> order = rows_by_group(groups, X.rows);
-    for (std::size_t r = 0; r < order.size(); ++r) {
-        const std::uint32_t i = order[r];
-        if (r + kSparseRowsAhead < order.size())
-            fetch_row(X, order[r + kSparseRowsAhead]);
+    bool ascending = true, fits = true;
+    for (std::size_t r = 0; r < order.size() && ascending && fits; ++r) {
+        const std::size_t i = order[r], soon = order[std::min(r + kSparseRowsAhead, order.size() - 1)];
         const std::size_t base = static_cast<std::size_t>(groups.codes[i]) * columns;
         const double w = groups.weight == nullptr ? 1.0 : groups.weight[i];
-        const Index stop = X.start[i + 1];
-        for (Index p = X.start[i]; p < stop; ++p) {
-            if (p + kSumsAhead < stop) {
-                const auto next = base + static_cast<std::size_t>(X.column[p + kSumsAhead]);
-                __builtin_prefetch(total.limbs + next * total.size, 1);
-            }
-            double x = static_cast<double>(X.data[p]);
-            if (binary) x = x > threshold ? 1.0 : 0.0;
-            const std::size_t cell = base + static_cast<std::size_t>(X.column[p]);
-            if (binary && p > X.start[i] && X.column[p] <= X.column[p - 1])
-                return SparseOutcome::not_ascending;
-            if (whole)
-                total.limbs[cell] += static_cast<std::int64_t>(x);
-            else if (!add_term(total, cell, w, x))
-                return SparseOutcome::window_too_small;
-        }
+        const auto cell = [&](Index p) { return base + static_cast<std::size_t>(X.column[p]); };
+        const auto above = [&](Index p) {
+            ascending &= p == X.start[i] || X.column[p] > X.column[p - 1];
+            return static_cast<double>(X.data[p]) > threshold;
+        };
+        if (whole && binary)
+            visit_row(X, i, soon, [&](Index p) { total.limbs[cell(p)] += above(p); });
+        else if (whole)
+            visit_row(X, i, soon, [&](Index p) {
+                total.limbs[cell(p)] += static_cast<std::int64_t>(X.data[p]);
+            });
+        else
+            visit_row(X, i, soon, [&](Index p) {
+                const double x = binary ? above(p) : static_cast<double>(X.data[p]);
+                fits &= add_term(total, cell(p), w, x);
+            });
     }
-    return SparseOutcome::done;
+    return !ascending ? SparseOutcome::not_ascending
+           : !fits    ? SparseOutcome::window_too_small
+                      : SparseOutcome::done;
 }
 
 // What kernels need to know of numbers before they add them.

@@ -25,6 +25,7 @@ constexpr std::size_t kLanes = 8;
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));
 typedef float Floats __attribute__((vector_size(kLanes * sizeof(float))));
 typedef std::int64_t Integers __attribute__((vector_size(kLanes * sizeof(std::int64_t))));
+typedef std::uint64_t Bits __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
 
 POSTERIOR_INLINE void load(Lanes& v, const double* p) { std::memcpy(&v, p, sizeof v); }
 POSTERIOR_INLINE void load(Lanes& v, const float* p) {

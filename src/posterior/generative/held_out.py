@@ -58,14 +58,17 @@ def score_held_out(
 
     def score(chunk: Features, rows: slice, part: Floats) -> None:
         fold = folds[rows]
-        for f in np.flatnonzero(np.bincount(fold, minlength=len(scorers))):
+        present = fold[:1]
+        if fold.min() != fold.max():
+            present = np.flatnonzero(np.bincount(fold, minlength=len(scorers)))
+        for f in present:
             index = np.flatnonzero(fold == f)
             first, last = int(index[0]), int(index[-1]) + 1
-            if last - first == len(index):  # side by side
+            if last - first < 2 * len(index):  # nearly side by side: no copy, but strangers among
+                strangers = first + np.flatnonzero(fold[first:last] != f)
+                kept = part[strangers]
                 scorers[f](chunk[first:last], part[first:last])
-            elif last - first < 2 * len(index):  # nearly so: scoring some more spares a copy
-                scores = fill(scorers[f], chunk[first:last], part.shape[1])
-                part[index] = scores[index - first]
+                part[strangers] = kept
             else:
                 part[index] = fill(scorers[f], take(chunk, index), part.shape[1])
         kernels.normalize(part, "log_posterior")

@@ -152,13 +152,20 @@ def category_counts(
 
 
 def sparse_sums(
-    X: SparseRows, codes: Codes, weight: Floats | None, n_groups: int, threshold: float | None
+    X: SparseRows,
+    codes: Codes,
+    weight: Floats | None,
+    n_groups: int,
+    threshold: float | None = None,
+    signed: bool = True,
 ) -> Sum:
     """Exact Σ w x of sparse rows, by group; with a threshold, of x > threshold."""
     if threshold is None:
         smallest, largest, lowest, whole, finite = _compiled.survey(X.entries())
         if not finite:
             raise NotFiniteError("Expected finite values, got one that is not.")
+        if smallest < 0 and not signed:
+            raise ValueError("Expected no value below zero, got one.")
     else:
         smallest, largest, lowest, whole = 0.0, 1.0, 0, True
     w_low, w_top = _weight_bits(weight)

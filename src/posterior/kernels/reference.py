@@ -163,7 +163,12 @@ def category_counts(
 
 
 def sparse_sums(
-    X: SparseRows, codes: Codes, weight: Floats | None, n_groups: int, threshold: float | None
+    X: SparseRows,
+    codes: Codes,
+    weight: Floats | None,
+    n_groups: int,
+    threshold: float | None = None,
+    signed: bool = True,
 ) -> Sum:
     """Exact Σ w x of sparse rows, by group; with a threshold, of x > threshold."""
     if threshold is not None:
@@ -172,6 +177,8 @@ def sparse_sums(
     column, x = X.column[X.start[0] : X.start[-1]], X.entries().astype(np.float64)
     if not np.isfinite(x).all():
         raise NotFiniteError("Expected finite values, got one that is not.")
+    if threshold is None and not signed and x.min(initial=0.0) < 0:
+        raise ValueError("Expected no value below zero, got one.")
     if threshold is not None:
         x = (x > threshold).astype(np.float64)
     kept = codes[row] >= 0
@@ -242,9 +249,11 @@ def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> Non
     """Turn log p(x, k) into the "log_posterior" or "posterior", in place; or leave it."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         top = np.maximum(L.max(axis=1), -np.finfo(np.float64).max)
-        share = np.exp(L - top[:, None])
+        below = L - top[:, None]
+        share = np.exp(below)
         total = share.sum(axis=1)
-        evidence = top + np.log(total)
+        log_total = np.log(total)
+        evidence = top + log_total
     impossible = total == 0
     evidence[impossible] = -np.inf
     if log_evidence is not None:
@@ -253,5 +262,5 @@ def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> Non
         L[:] = share / np.where(impossible, 1.0, total)[:, None]
         L[impossible] = 1 / L.shape[1]
     elif wanted == "log_posterior":
-        L[:] = L - np.where(impossible, 0.0, evidence)[:, None]
+        L[:] = below - np.where(impossible, 0.0, log_total)[:, None]
         L[impossible] = -np.log(L.shape[1])

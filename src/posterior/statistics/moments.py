@@ -29,9 +29,11 @@ class Totals(SumOfFields):
 
     @classmethod
     def of(cls, X: Array | SparseRows, groups: Groups, above: float | None = None) -> Totals:
-        """Sums of rows; with `above`, of the indicators x > above."""
+        """Sums of rows of counts; with `above`, of the indicators x > above."""
         if isinstance(groups, Hard) and isinstance(X, SparseRows):
-            sums = kernels.sparse_sums(X, groups.codes, groups.weight, groups.n_groups, above)
+            sums = kernels.sparse_sums(
+                X, groups.codes, groups.weight, groups.n_groups, above, signed=False
+            )
             return cls(group_weight(groups).reshape(-1, 1), Exact(*sums))
         if isinstance(X, SparseRows):
             assert isinstance(groups, Soft)

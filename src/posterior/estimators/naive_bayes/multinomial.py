@@ -63,7 +63,7 @@ class MultinomialNB(DiscreteNB):
         self.calibrated = calibrated
 
     def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
-        if fitting or not isinstance(X, SparseRows):
+        if not isinstance(X, SparseRows):  # those are looked at when they are summed or scored
             self._check_cells(X, first_row, fitting)
 
     def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
