@@ -47,12 +47,20 @@ def labels(y: Any, n_rows: int) -> tuple[Array, Codes]:
 
 
 def _whole_numbers(y: Array) -> tuple[Array, Codes]:
-    low, high = int(y.min()), int(y.max())
+    codes = np.empty(len(y), np.int32)
+    extremes = []
+    for rows in slabs(len(y), 1):  # three looks while they are in cache
+        part = y[rows]
+        extremes += [int(part.min()), int(part.max())]
+        codes[rows] = part
+    low, high = min(extremes), max(extremes)
     if high - low > 4 * len(y) + 1000:
         classes, inverse = np.unique(y, return_inverse=True)
         return classes, inverse.astype(np.int32)
     # places in all whole numbers from low to high: no sort
-    codes: Codes = (y if low == 0 else y - y.dtype.type(low)).astype(np.int32)
+    if low != 0:
+        above = y - y.dtype.type(low)  # as a number without a sign, it cannot overflow
+        codes = above.view(f"u{y.itemsize}").astype(np.int32)
     seen = np.zeros(high - low + 1, bool)
     for start in range(0, len(y), 4096):
         seen[codes[start : start + 4096]] = True
