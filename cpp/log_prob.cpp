@@ -203,28 +203,4 @@ POSTERIOR_TABLE(std::int32_t)
 POSTERIOR_TABLE(std::int16_t)
 POSTERIOR_TABLE(std::uint8_t)
 
-POSTERIOR_CLONES void square_distances(const double* Z, std::size_t rows, std::size_t groups,
-                                       std::size_t width, bool shared, const double* shift,
-                                       double* out) {
-    const std::size_t step = shared ? width : groups * width;
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t k = 0; k < groups; ++k) {
-            const double* z = Z + i * step + (shared ? 0 : k * width);
-            const double* m = shift + k * width;
-            Lanes sum = {};
-            std::size_t j = 0;
-            for (; j + kLanes <= width; j += kLanes) {
-                Lanes a, b;
-                load(a, z + j);
-                load(b, m + j);
-                a -= b;
-                sum += a * a;
-            }
-            double total = 0;
-            for (; j < width; ++j) total += (z[j] - m[j]) * (z[j] - m[j]);
-            for (std::size_t l = 0; l < kLanes; ++l) total += sum[l];
-            out[i * groups + k] = total;
-        }
-}
-
 }  // namespace posterior

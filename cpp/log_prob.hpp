@@ -156,9 +156,4 @@ void linear_log_joint(Matrix<T> X, std::size_t groups, const double* weight, con
         }
 }
 
-// out_ik = Σⱼ (z_ij - shift_kj)², where row i of Z holds the coordinates of each group one after
-// the other, or one set of coordinates for all.
-void square_distances(const double* Z, std::size_t rows, std::size_t groups, std::size_t width,
-                      bool shared, const double* shift, double* out);
-
 }  // namespace posterior

@@ -12,6 +12,7 @@
 #include "log_prob.hpp"
 #include "moments.hpp"
 #include "normalize.hpp"
+#include "products.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -110,6 +111,17 @@ void bind_tables_of_numbers(nb::module_& m) {
           },
           "X"_a.noconvert(), "weight"_a.noconvert(), "absent"_a.noconvert(),
           "bias"_a.noconvert(), "out"_a.noconvert());
+    m.def("square_distances",
+          [](Table<T> X, Vector<double> origin, Output<const double> weight,
+             Output<const double> center, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::square_distances(matrix(X),
+                                  {weight.shape(0), center.shape(0), weight.shape(1),
+                                   origin.data(), weight.data(), center.data()},
+                                  out.data());
+          },
+          "X"_a.noconvert(), "origin"_a.noconvert(), "weight"_a.noconvert(),
+          "center"_a.noconvert(), "out"_a.noconvert());
     m.def("survey",
           [](Vector<T> x) {
               p::Survey s{};
@@ -253,13 +265,21 @@ NB_MODULE(_compiled, m) {
           "w_low"_a.noconvert(), "s_high"_a.noconvert(), "s_low"_a.noconvert(),
           "q_high"_a.noconvert(), "q_low"_a.noconvert(), "left"_a.noconvert(),
           "mean"_a.noconvert(), "scatter"_a.noconvert());
-    m.def("square_distances",
-          [](Contiguous<double> Z, Contiguous<double> shift, Output<double> out) {
+    m.def("add_products",
+          [](Contiguous<double> x, Contiguous<double> y, Vector<std::int64_t> end,
+             std::size_t columns, Output<double> out) {
               nb::gil_scoped_release free;
-              p::square_distances(Z.data(), Z.shape(0), shift.shape(0), shift.shape(1),
-                                  Z.shape(1) == shift.shape(1), shift.data(), out.data());
+              const std::size_t width = x.shape(1);
+              std::size_t first = 0;
+              for (std::size_t k = 0; k < end.shape(0); ++k) {
+                  const auto last = static_cast<std::size_t>(end(k));
+                  p::add_products({last - first, columns, width}, x.data() + first * width,
+                                  y.data() + first * width, out.data() + k * columns * width);
+                  first = last;
+              }
           },
-          "Z"_a.noconvert(), "shift"_a.noconvert(), "out"_a.noconvert());
+          "x"_a.noconvert(), "y"_a.noconvert(), "end"_a.noconvert(), "columns"_a,
+          "out"_a.noconvert());
     m.def("normalize",
           [](Output<double> L, int wanted, std::optional<Output<double>> log_evidence) {
               nb::gil_scoped_release free;

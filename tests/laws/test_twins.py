@@ -126,13 +126,33 @@ def test_rows_are_centered_alike(random, n, d, narrow):
 
 
 @share(2)
-@given(random=randoms, n=n_rows, width=st.integers(1, 20), shared=st.booleans())
-def test_distances_agree(random, n, width, shared):
-    Z = random.normal(size=(n, width if shared else K * width))
-    shift, ours, twin = random.normal(size=(K, width)), np.empty((n, K)), np.empty((n, K))
-    compiled.square_distances(Z, shift, ours)
-    reference.square_distances(Z, shift, twin)
-    np.testing.assert_allclose(ours, twin, rtol=1e-14)  # lanes add in another order
+@given(random=randoms, n=n_rows, d=st.integers(1, 20), vectors=st.integers(0, 3), plain=st.data())
+def test_distances_agree(random, n, d, vectors, plain):
+    shared, triangular = plain.draw(st.booleans()), plain.draw(st.booleans())
+    X = laid_out(random, random.normal(size=(n, d)))
+    axes = random.normal(size=(1 if shared else K, vectors, d, 8))
+    if triangular:  # columns without a weight are not read
+        axes *= np.arange(d)[:, None] <= np.arange(8 * vectors).reshape(vectors, 1, 8)
+    origin, centers = random.normal(size=d), random.normal(size=(K, vectors, 8))
+    ours, twin = np.empty((2, n, K))
+    compiled.square_distances(X, origin, axes, centers, ours)
+    reference.square_distances(X, origin, axes, centers, twin)
+    np.testing.assert_allclose(ours, twin, rtol=1e-12)  # they add in another order, and fused
+
+
+@share(2)
+@given(random=randoms, n=n_rows, columns=st.integers(1, 30), wide=st.integers(0, 9))
+def test_products_agree(random, n, columns, wide):
+    width = -(-(columns + wide) // 8) * 8
+    x, y = random.normal(size=(2, n, width))
+    ends = np.sort(random.integers(0, n + 1, size=K))
+    ours, twin = np.zeros((2, K, columns, width))
+    compiled.add_products(x, y, ends, ours)
+    reference.add_products(x, y, ends, twin)
+    upper = np.triu_indices(columns, m=width)
+    size = np.abs(x).T @ np.abs(y)  # terms may cancel, their errors do not
+    apart = np.abs(ours - twin)[:, upper[0], upper[1]]
+    assert (apart <= 1e-14 * (1 + n) * size[upper]).all()
 
 
 @share(2)

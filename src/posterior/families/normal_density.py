@@ -8,11 +8,13 @@ import numpy as np
 from scipy import special
 
 from posterior import kernels
-from posterior.data.rows import slabs
 from posterior.data.typing import Array, Floats
 from posterior.families.covariance import Scatter, Whitening, whitenings
 from posterior.families.incomplete import LOG_2PI
 from posterior.statistics.incomplete_rows import patterns
+from posterior.statistics.moments import floats
+
+LANES = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,29 +56,21 @@ class Measure:
         self._origin = p.mean.mean(axis=0)
         ranks = np.array([w.matrix.shape[1] for w in p.whitening])
         self._constant = -0.5 * (ranks * LOG_2PI + np.array([w.log_det for w in p.whitening]))
-        # all groups side by side, so that one product whitens rows for each of them
-        self._axes = np.zeros((p.mean.shape[1], len(ranks), ranks.max(initial=0)))
+        size, d = ranks.max(initial=0), p.mean.shape[1]
+        axes = np.zeros((len(ranks), d, -(-size // LANES) * LANES))
         for g, whitening in enumerate(p.whitening):
-            self._axes[:, g, : ranks[g]] = whitening.matrix
-        at = np.einsum("kd,dkr->kr", p.mean - self._origin, self._axes[:, self._group])
-        self._centers = np.ascontiguousarray(at)
-
-    @property
-    def _group(self) -> Array:
-        """Which covariance belongs to each group."""
-        return np.arange(len(self._p.mean)) % len(self._p.whitening)
+            axes[g, :, : ranks[g]] = whitening.matrix
+        group = np.arange(len(p.mean)) % len(ranks)
+        centers = np.einsum("kd,kda->ka", p.mean - self._origin, axes[group])
+        # eight axes side by side, as the kernel reads them
+        tiles = axes.reshape(len(ranks), d, -1, LANES).swapaxes(1, 2)
+        self._axes = np.ascontiguousarray(tiles)
+        self._centers = np.ascontiguousarray(centers.reshape(len(p.mean), -1, LANES))
 
     @np.errstate(invalid="ignore", over="ignore")  # of cells that are missing or infinite
     def __call__(self, X: Array) -> Floats:
-        axes = self._axes.reshape(len(self._axes), -1)
         distance = np.empty((len(X), len(self._centers)))
-        moved = np.empty((min(len(X), next(slabs(len(X), axes.shape[1])).stop), X.shape[1]))
-        white = np.empty((len(moved), axes.shape[1]))
-        for rows in slabs(len(X), axes.shape[1]):
-            n = len(X[rows])
-            np.subtract(X[rows], self._origin, out=moved[:n])
-            np.matmul(moved[:n], axes, out=white[:n])
-            kernels.square_distances(white[:n], self._centers, distance[rows])
+        kernels.square_distances(floats(X), self._origin, self._axes, self._centers, distance)
         p = self._p
         if p.freedom is None or p.stretch is None:
             distance *= -0.5

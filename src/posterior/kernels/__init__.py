@@ -29,6 +29,7 @@ else:
             stacklevel=2,
         )
 
+add_products = active.add_products
 carry = active.carry
 category_counts = active.category_counts
 centered_by_group = active.centered_by_group

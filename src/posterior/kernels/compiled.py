@@ -15,6 +15,7 @@ from posterior.kernels import limbs
 from posterior.kernels.pairs import Pair
 
 __all__ = [
+    "add_products",
     "carry",
     "category_counts",
     "centered_by_group",
@@ -130,6 +131,11 @@ def centered_by_group(X: Array, codes: Codes, origin: Floats, out: Floats) -> In
     return np.cumsum(group_counts(codes, len(origin)))
 
 
+def add_products(x: Floats, y: Floats, ends: Integers, out: Floats) -> None:
+    """Adds Σᵣ x_ri y_rj for i <= j to out (k, columns, width); group k's rows end at ends[k]."""
+    _compiled.add_products(x, y, ends, out.shape[1], out)
+
+
 def code_range(X: Array) -> tuple[Integers, Integers]:
     """The smallest and largest code of each column."""
     bounds = np.iinfo(np.int64)
@@ -231,9 +237,12 @@ def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out
     _compiled.table_log_joint(X, len(bias), table, offset, bias, out)
 
 
-def square_distances(Z: Floats, shift: Floats, out: Floats) -> None:
-    """Σⱼ (z_j - shift_kj)² by group; a row of Z holds coordinates for each group, or for all."""
-    _compiled.square_distances(Z, shift, out)
+def square_distances(X: Array, origin: Floats, axes: Floats, centers: Floats, out: Floats) -> None:
+    """Σₐ (Σⱼ (x_j - origin_j) axis_aj - center_ka)² by group: axes are for each group or for all.
+
+    They come eight at a time: axes (k or 1, vectors, d, 8) and centers (k, vectors, 8).
+    """
+    _compiled.square_distances(X, origin, axes, centers, out)
 
 
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:

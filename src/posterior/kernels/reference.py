@@ -5,6 +5,8 @@ Exact sums come as (limbs, exponent); see `posterior.kernels.limbs`.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from posterior.data.errors import NotFiniteError
@@ -16,6 +18,7 @@ from posterior.kernels.limbs import carry, to_pairs
 from posterior.kernels.pairs import Pair
 
 __all__ = [
+    "add_products",
     "carry",
     "category_counts",
     "centered_by_group",
@@ -145,6 +148,13 @@ def centered_by_group(X: Array, codes: Codes, origin: Floats, out: Floats) -> In
     return np.cumsum(group_counts(codes, len(origin)))
 
 
+def add_products(x: Floats, y: Floats, ends: Integers, out: Floats) -> None:
+    """Adds Σᵣ x_ri y_rj for i <= j to out (k, columns, width); group k's rows end at ends[k]."""
+    columns = out.shape[1]
+    for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
+        out[k] += x[start:end, :columns].T @ y[start:end]
+
+
 def code_range(X: Array) -> tuple[Integers, Integers]:
     """The smallest and largest code of each column."""
     return X.min(axis=0).astype(np.int64), X.max(axis=0).astype(np.int64)
@@ -239,10 +249,16 @@ def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out
         out[seen] += table[np.minimum(offset[j] + X[seen, j], offset[j + 1] - 1)]
 
 
-def square_distances(Z: Floats, shift: Floats, out: Floats) -> None:
-    """Σⱼ (z_j - shift_kj)² by group; a row of Z holds coordinates for each group, or for all."""
-    coordinates = Z[:, None] if Z.shape[1] == shift.shape[1] else Z.reshape(len(Z), *shift.shape)
-    out[:] = ((coordinates - shift) ** 2).sum(axis=2)
+def square_distances(X: Array, origin: Floats, axes: Floats, centers: Floats, out: Floats) -> None:
+    """Σₐ (Σⱼ (x_j - origin_j) axis_aj - center_ka)² by group: axes are for each group or for all.
+
+    They come eight at a time: axes (k or 1, vectors, d, 8) and centers (k, vectors, 8).
+    """
+    side_by_side = axes.swapaxes(1, 2).reshape(len(axes), X.shape[1], -1)
+    moved = np.asarray(X, np.float64) - origin
+    for k, center in enumerate(centers):
+        z = moved @ side_by_side[k % len(axes)]
+        out[:, k] = ((z - center.ravel()) ** 2).sum(axis=1)
 
 
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:

@@ -111,12 +111,14 @@ def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
     With a one behind each row, [x - o, 1], one product has them both.
     """
     n, d = X.shape
-    moments = np.zeros((groups.n_groups, d + 1, d + 1))
-    memory = _lines(min(n, next(slabs(n, d / 2)).stop), d + 1)  # products like long blocks
-    for rows in slabs(n, d / 2):
-        if isinstance(groups, Hard):
+    if isinstance(groups, Hard):
+        memory = _lines(min(n, next(slabs(n, d)).stop), d + 1)
+        moments = np.zeros((groups.n_groups, d + 1, memory.shape[1]))
+        for rows in slabs(n, d):
             _add_hard(X[rows], groups[rows], origin, memory, moments)
-            continue
+        return moments[:, :d, d], moments[:, :d, :d]
+    moments = np.zeros((groups.n_groups, d + 1, d + 1))
+    for rows in slabs(n, d):
         for k in range(groups.n_groups):
             x = np.column_stack([X[rows] - origin[k], np.ones(len(X[rows]))])
             moments[k] += x.T @ (x * groups.R[rows, k : k + 1])
@@ -126,21 +128,19 @@ def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
 def _add_hard(X: Array, groups: Hard, origin: Floats, memory: Floats, moments: Floats) -> None:
     """Rows side by side with others of their group, so that each takes part in one product."""
     ends = kernels.centered_by_group(X, groups.codes, origin, memory)
-    x = memory[: ends[-1], : X.shape[1] + 1]
+    x = memory[: ends[-1]]
     weighted = x
     if groups.weight is not None:
         order = kernels.rows_by_group(groups.codes, groups.n_groups)
         weighted = x * groups.weight[order, None]
-    for k, (start, end) in enumerate(pairwise([0, *ends.tolist()])):
-        if start < end:
-            moments[k] += x[start:end].T @ weighted[start:end]
+    kernels.add_products(x, weighted, ends, moments)
 
 
 def _lines(n_rows: int, width: int) -> Floats:
     """Memory for rows that begin where lines of the cache do."""
     line = 8
     width = -(-width // line) * line
-    memory = np.empty(n_rows * width + line)
+    memory = np.zeros(n_rows * width + line)
     start = -(memory.ctypes.data // memory.itemsize) % line
     return memory[start : start + n_rows * width].reshape(n_rows, width)
 
