@@ -58,13 +58,11 @@ def score_held_out(
 
     def score(chunk: Features, rows: slice, part: Floats) -> None:
         fold = folds[rows]
-        present = fold[:1]
-        if fold.min() != fold.max():
-            present = np.flatnonzero(np.bincount(fold, minlength=len(scorers)))
-        for f in present:
+        alone = fold.min() == fold.max()
+        for f in fold[:1] if alone else np.flatnonzero(np.bincount(fold)):
             index = np.flatnonzero(fold == f)
             first, last = int(index[0]), int(index[-1]) + 1
-            if last - first < 2 * len(index):  # nearly side by side: no copy, but strangers among
+            if last - first < 2 * len(index):  # side by side but for strangers, who lose nothing
                 strangers = first + np.flatnonzero(fold[first:last] != f)
                 kept = part[strangers]
                 scorers[f](chunk[first:last], part[first:last])
