@@ -48,7 +48,7 @@ def whole(random: Random, n: int, d: int) -> np.ndarray:
 
 def entries(random: Random, n: int, d: int) -> SparseRows:
     cells = [counts, plain, anything, lambda r, shape: 2.0**33 * counts(r, shape)]
-    return sparse_rows(table(random, n, d, cells[random.integers(4)], holes=False))
+    return sparse_rows(np.abs(table(random, n, d, cells[random.integers(4)], holes=False)))
 
 
 def categories(random: Random, n: int, d: int) -> CodedRows:
