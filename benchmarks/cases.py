@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 import posterior
+from benchmarks import logistic
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
 from benchmarks.arrays import Array, categories, documents, n_bytes, normal_rows
 from benchmarks.timing import Call, Operation, Peer
@@ -165,6 +166,10 @@ def small(_: int) -> Iterator[Operation]:
         for verb in ours:
             compare = same_model(X) if verb.endswith("fit") else same_values
             yield Operation(f"{name} {verb}", ours[verb], [Peer(SKLEARN, theirs[verb], 1, compare)])
+
+
+for logistic_case in logistic.CASES:
+    case(logistic_case)
 
 
 def every_call(model: Callable[[], Any], X: Array, y: Array) -> dict[str, Call]:

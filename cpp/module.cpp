@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "coordinate.hpp"
 #include "counts.hpp"
 #include "exact.hpp"
 #include "leave_out.hpp"
 #include "log_prob.hpp"
+#include "logistic.hpp"
 #include "moments.hpp"
 #include "normalize.hpp"
 #include "products.hpp"
@@ -44,6 +46,12 @@ p::Sparse<T, Index> sparse(const Vector<T>& data, const Vector<Index>& column,
 
 p::Groups groups(const Codes& codes, const Weight& weight, std::size_t count) {
     return {codes.data(), weight ? weight->data() : nullptr, count};
+}
+
+p::Answers answers(const Codes& codes, const Weight& weight, const Weight& offset,
+                   std::size_t outputs) {
+    return {codes.data(), weight ? weight->data() : nullptr, offset ? offset->data() : nullptr,
+            outputs};
 }
 
 // Limbs come as (..., size); an empty table stands for sums that are not wanted.
@@ -122,6 +130,18 @@ void bind_tables_of_numbers(nb::module_& m) {
           },
           "X"_a.noconvert(), "origin"_a.noconvert(), "weight"_a.noconvert(),
           "center"_a.noconvert(), "out"_a.noconvert());
+    m.def("logistic_sums",
+          [](Table<T> X, Weight origin, Codes codes, Weight weight, Weight offset,
+             Contiguous<double> W, Vector<double> b, Output<double> gradient,
+             Output<double> gradient_b, std::optional<Output<double>> residual) {
+              nb::gil_scoped_release free;
+              return p::logistic_sums(matrix(X), origin ? origin->data() : nullptr, answers(codes, weight, offset, b.shape(0)),
+                                      W.data(), b.data(), gradient.data(), gradient_b.data(),
+                                      residual ? residual->data() : nullptr);
+          },
+          "X"_a.noconvert(), "origin"_a.none(), "codes"_a.noconvert(), "weight"_a.none(), "offset"_a.none(),
+          "W"_a.noconvert(), "b"_a.noconvert(), "gradient"_a.noconvert(),
+          "gradient_b"_a.noconvert(), "residual"_a.none());
     m.def("survey",
           [](Vector<T> x) {
               p::Survey s{};
@@ -182,6 +202,32 @@ void bind_sparse(nb::module_& m) {
           "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(),
           "codes"_a.noconvert(), "weight"_a.none(), "count"_a, "columns"_a, "threshold"_a,
           "totals"_a.noconvert(), "exponent"_a);
+    m.def("take_columns",
+          [](Vector<T> data, Vector<Index> column, Vector<Index> start, Codes place,
+             Output<Index> new_start, std::optional<Output<double>> new_data,
+             std::optional<Output<Index>> row) {
+              nb::gil_scoped_release free;
+              p::take_columns(sparse(data, column, start), place.data(), new_start.size() - 1,
+                              new_start.data(), new_data ? new_data->data() : nullptr,
+                              row ? row->data() : nullptr);
+          },
+          "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(),
+          "place"_a.noconvert(), "new_start"_a.noconvert(), "new_data"_a.none(), "row"_a.none());
+    m.def("sparse_logistic_sums",
+          [](Vector<T> data, Vector<Index> column, Vector<Index> start, Codes codes,
+             Weight weight, Weight offset, Contiguous<double> W, Vector<double> b,
+             Output<double> gradient, Output<double> gradient_b,
+             std::optional<Output<double>> residual) {
+              nb::gil_scoped_release free;
+              return p::sparse_logistic_sums(
+                  sparse(data, column, start), answers(codes, weight, offset, b.shape(0)),
+                  W.data(), b.data(), gradient.data(), gradient_b.data(),
+                  residual ? residual->data() : nullptr);
+          },
+          "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(),
+          "codes"_a.noconvert(), "weight"_a.none(), "offset"_a.none(),
+          "W"_a.noconvert(), "b"_a.noconvert(), "gradient"_a.noconvert(),
+          "gradient_b"_a.noconvert(), "residual"_a.none());
     m.def("sparse_log_joint",
           [](Vector<T> data, Vector<Index> column, Vector<Index> start, std::size_t count,
              Contiguous<double> weight, Vector<double> bias, double threshold,
@@ -193,6 +239,40 @@ void bind_sparse(nb::module_& m) {
           },
           "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(), "count"_a,
           "weight"_a.noconvert(), "bias"_a.noconvert(), "threshold"_a, "out"_a.noconvert());
+}
+
+p::Curves curves(const Contiguous<double>& weight, const std::optional<Contiguous<double>>& share) {
+    return {weight.shape(1), weight.shape(0), weight.data(), share ? share->data() : nullptr};
+}
+
+template <typename Index>
+void bind_sparse_columns(nb::module_& m) {
+    m.def("sparse_column_squares",
+          [](Vector<double> data, Vector<Index> row, Vector<Index> start,
+             Contiguous<double> weight, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::column_squares(p::SparseColumns<Index>{data.data(), row.data(), start.data()},
+                                curves(weight, {}), start.shape(0) - 1, out.data());
+          },
+          "data"_a.noconvert(), "row"_a.noconvert(), "start"_a.noconvert(),
+          "weight"_a.noconvert(), "out"_a.noconvert());
+    m.def("sparse_column_descent",
+          [](Vector<double> data, Vector<Index> row, Vector<Index> start,
+             Contiguous<double> weight, std::optional<Contiguous<double>> share, bool intercept,
+             Contiguous<double> coef, Contiguous<double> gradient, Contiguous<double> curve,
+             Contiguous<double> ridge, Contiguous<double> lasso, std::size_t sweeps,
+             Output<double> step, Output<double> z) {
+              nb::gil_scoped_release free;
+              p::column_descent(p::SparseColumns<Index>{data.data(), row.data(), start.data()},
+                                curves(weight, share),
+                                {coef.shape(1), intercept, coef.data(), gradient.data(),
+                                 curve.data(), ridge.data(), lasso.data(), step.data()},
+                                sweeps, z.data());
+          },
+          "data"_a.noconvert(), "row"_a.noconvert(), "start"_a.noconvert(),
+          "weight"_a.noconvert(), "share"_a.none(), "intercept"_a, "coef"_a.noconvert(),
+          "gradient"_a.noconvert(), "curve"_a.noconvert(), "ridge"_a.noconvert(),
+          "lasso"_a.noconvert(), "sweeps"_a, "step"_a.noconvert(), "z"_a.noconvert());
 }
 
 }  // namespace
@@ -222,6 +302,41 @@ NB_MODULE(_compiled, m) {
               std::copy(order.begin(), order.end(), out.data());
           },
           "codes"_a.noconvert(), "count"_a, "out"_a.noconvert());
+    bind_sparse_columns<std::int32_t>(m);
+    bind_sparse_columns<std::int64_t>(m);
+    m.def("column_squares",
+          [](Contiguous<double> columns, Contiguous<double> weight, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::column_squares(p::DenseColumns{columns.data(), columns.shape(1)},
+                                curves(weight, {}), columns.shape(0), out.data());
+          },
+          "columns"_a.noconvert(), "weight"_a.noconvert(), "out"_a.noconvert());
+    m.def("column_descent",
+          [](Contiguous<double> columns, Contiguous<double> weight,
+             std::optional<Contiguous<double>> share, bool intercept, Contiguous<double> coef,
+             Contiguous<double> gradient, Contiguous<double> curve, Contiguous<double> ridge,
+             Contiguous<double> lasso, std::size_t sweeps, Output<double> step,
+             Output<double> z) {
+              nb::gil_scoped_release free;
+              p::column_descent(p::DenseColumns{columns.data(), columns.shape(1)},
+                                curves(weight, share),
+                                {coef.shape(1), intercept, coef.data(), gradient.data(),
+                                 curve.data(), ridge.data(), lasso.data(), step.data()},
+                                sweeps, z.data());
+          },
+          "columns"_a.noconvert(), "weight"_a.noconvert(), "share"_a.none(), "intercept"_a,
+          "coef"_a.noconvert(), "gradient"_a.noconvert(), "curve"_a.noconvert(),
+          "ridge"_a.noconvert(), "lasso"_a.noconvert(), "sweeps"_a, "step"_a.noconvert(),
+          "z"_a.noconvert());
+    m.def("coordinate_descent",
+          [](Contiguous<double> H, Vector<double> lasso, std::size_t sweeps, double enough,
+             Output<double> gradient, Output<double> coef) {
+              nb::gil_scoped_release free;
+              p::coordinate_descent(lasso.shape(0), H.data(), lasso.data(), sweeps, enough,
+                                    gradient.data(), coef.data());
+          },
+          "H"_a.noconvert(), "lasso"_a.noconvert(), "sweeps"_a, "enough"_a,
+          "gradient"_a.noconvert(), "coef"_a.noconvert());
     m.def("carry",
           [](Output<std::int64_t> limbs) {
               nb::gil_scoped_release free;

@@ -2,7 +2,7 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from posterior.data.errors import DegenerateError, DegenerateWarning
+from posterior.data.errors import DegenerateError, DegenerateWarning, SeparationWarning
 from posterior.engines import threads
 from posterior.estimators import (
     BernoulliNB,
@@ -12,6 +12,8 @@ from posterior.estimators import (
     GaussianNB,
     JointBayes,
     LinearDiscriminantAnalysis,
+    LogisticRegression,
+    LogisticRegressionCV,
     MultinomialNB,
     NaiveBayes,
     PoissonNB,
@@ -50,6 +52,8 @@ __all__ = [
     "JointBayes",
     "Laplace",
     "LinearDiscriminantAnalysis",
+    "LogisticRegression",
+    "LogisticRegressionCV",
     "MEstimate",
     "Multinomial",
     "MultinomialNB",
@@ -60,6 +64,7 @@ __all__ = [
     "Product",
     "PseudoRows",
     "QuadraticDiscriminantAnalysis",
+    "SeparationWarning",
     "VarianceFloor",
     "__version__",
     "threads",

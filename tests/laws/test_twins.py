@@ -26,6 +26,7 @@ from strategies import (
 )
 
 from posterior.data.errors import NotFiniteError
+from posterior.data.rows import SparseRows
 from posterior.kernels import limbs, reference
 from posterior.statistics import Exact
 
@@ -153,6 +154,68 @@ def test_products_agree(random, n, columns, wide):
     size = np.abs(x).T @ np.abs(y)  # terms may cancel, their errors do not
     apart = np.abs(ours - twin)[:, upper[0], upper[1]]
     assert (apart <= 1e-14 * (1 + n) * size[upper]).all()
+
+
+def logistic_case(random, n, d, outputs, scale):
+    """Arguments of logistic_sums: cells up to 1e8, and scores up to about 1e13 times the scale."""
+    origin = None
+    if random.random() < 0.5:
+        X = laid_out(random, table(random, n, d, plain, holes=False))
+        origin = None if random.random() < 0.5 else plain(random, d).astype(float)
+    else:
+        X = some_sparse_rows(random, n, d, plain)
+    codes = random.integers(-1, max(outputs, 2), n).astype(np.int32)
+    weight = weights(random, n)
+    weight = None if weight is None else np.minimum(weight, 1e6)
+    offset = None if random.random() < 0.5 else scale * random.normal(size=(n, outputs))
+    coef, intercept = scale * random.normal(size=(outputs, d)), scale * random.normal(size=outputs)
+    return X, codes, weight, offset, coef, intercept, np.empty((n, outputs)), origin
+
+
+@share(1)
+@given(
+    random=randoms,
+    n=st.integers(0, 200),
+    d=st.integers(1, 20),
+    outputs=st.integers(1, 12),
+    exponent=st.integers(-12, 1),
+)
+def test_logistic_sums_agree(random, n, d, outputs, exponent):
+    *case, ours, origin = logistic_case(random, n, d, outputs, 10.0**exponent)
+    X, _, weight, offset, coef, intercept = case
+    twin = np.empty_like(ours)
+    value, *gradients = compiled.logistic_sums(*case, ours, origin)
+    expected, *expected_gradients = reference.logistic_sums(*case, twin, origin)
+    # Both round each term of a score, in another order; the loss follows its scores at rate 2 at
+    # most, and its derivatives at rate 1. What follows costs a few roundings of a number up to 1.
+    cells = np.abs(X.scipy().toarray() if isinstance(X, SparseRows) else X).astype(float)
+    cells += 0 if origin is None else np.abs(origin)
+    eps, w = np.finfo(float).eps, np.ones(n) if weight is None else weight
+    size = cells @ np.abs(coef).T + np.abs(intercept) + (0 if offset is None else np.abs(offset))
+    error = w * (8 + n + outputs + 2 * (d + 3) * size.max(axis=1)) * eps + 1e-300
+    assert abs(value - expected) <= 2 * error.sum() + 4 * eps * n * abs(expected)
+    assert (np.abs(ours - twin) <= error[:, None]).all()
+    bounds = error @ cells, error.sum()
+    for a, b, bound in zip(gradients, expected_gradients, bounds, strict=True):
+        assert a.shape == b.shape and (np.abs(a - b) <= bound).all()
+
+
+@share(2)
+@given(
+    random=randoms,
+    n=st.integers(1, 100),
+    d=st.integers(1, 20),
+    outputs=st.integers(1, 12),
+    exponent=st.integers(1, 285),
+)
+def test_logistic_sums_of_huge_scores_are_numbers(random, n, d, outputs, exponent):
+    *case, residual, origin = logistic_case(random, n, d, outputs, 10.0**exponent)
+    weight = 1 if case[2] is None else case[2][:, None]
+    for module in (compiled, reference):
+        sums = module.logistic_sums(*case, residual, origin)
+        for part in (*sums, residual):
+            assert np.isfinite(part).all()
+        assert sums[0] >= 0 and (np.abs(residual) <= weight).all()
 
 
 @share(2)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from sklearn.exceptions import ConvergenceWarning
+
 from posterior.data.names import quoted
 
 
@@ -31,3 +33,7 @@ class NotFiniteError(ValueError):
 
 class DegenerateWarning(UserWarning):
     """The data leave a parameter open, and the model goes on without it."""
+
+
+class SeparationWarning(DegenerateWarning, ConvergenceWarning):
+    """Columns tell the classes apart, so that no coefficients are the most likely."""

@@ -55,11 +55,11 @@ class SparseRows:
         matrix.sum_duplicates()
         return SparseRows.of(matrix)
 
-    def scipy(self) -> sparse.csr_array:
-        """The same rows as SciPy knows them."""
+    def scipy(self, copy: bool = True) -> sparse.csr_array:
+        """The same rows as SciPy knows them; without a copy, they must not be changed."""
         first, last = self.start[0], self.start[-1]
         parts = (self.data[first:last], self.column[first:last], self.start - first)
-        return sparse.csr_array(parts, shape=self.shape, copy=True)
+        return sparse.csr_array(parts, shape=self.shape, copy=copy)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,12 +147,14 @@ class Rows:
 
     X: Features
     groups: Groups
+    offset: Floats | None = None  # (n, outputs): what is known of the scores beforehand
 
     def __len__(self) -> int:
         return self.X.shape[0]
 
     def __getitem__(self, rows: slice) -> Rows:
-        return Rows(self.X[rows], self.groups[rows])
+        offset = None if self.offset is None else self.offset[rows]
+        return Rows(self.X[rows], self.groups[rows], offset)
 
 
 def chunk_starts(n_rows: int, chunk_rows: int) -> Sequence[int]:

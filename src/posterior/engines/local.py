@@ -22,6 +22,7 @@ S = TypeVar("S", bound=Addable)
 T = TypeVar("T")
 
 SUM_CELLS = 300_000, 9_000_000  # cells of a chunk to sum: worth a thread's while, and a queue's
+ROUNDED_CHUNKS = 16  # of sums that round: enough for the threads of most machines
 FILL_CELLS = 800_000  # cells of a chunk to score: in and out stay in cache
 
 _chosen: int | None = None
@@ -68,13 +69,21 @@ class Local:
     threads: int | None = None
     chunk_rows: int | None = None  # None: as many as keep a chunk busy for some milliseconds
 
-    def sum(self, function: Callable[[Rows], S], rows: Rows) -> S:
-        """function(chunk) added up over all chunks, in order."""
-        size = self.chunk_rows or self._even(len(rows), *_rows_to_sum(rows))
+    def sum(self, function: Callable[[Rows], S], rows: Rows, exact: bool = True) -> S:
+        """function(chunk) added up over all chunks, in order.
+
+        Sums that round depend on the chunks, which must then not depend on the number of threads.
+        """
+        exact = exact and isinstance(rows.groups, Hard)  # parts of rows do not add exactly
+        size = self.chunk_rows or (
+            self._even(len(rows), *_rows_to_sum(rows)) if exact else _rows_to_round(rows)
+        )
         starts = chunk_starts(len(rows), size)
-        if len(starts) == 1:
+        if len(starts) == 1 and exact:
             return function(rows)
-        with _one_blas_thread():
+        with _one_blas_thread():  # whose threads would change the bits of sums that round
+            if len(starts) == 1:
+                return function(rows)
             return reduce(add, self._map(lambda i: function(rows[i : i + size]), starts))
 
     def fill(
@@ -133,5 +142,11 @@ def _rows_to_sum(rows: Rows) -> tuple[int, int]:
     width = max(_cells_a_row(X), 1)
     statistics = 2 * groups.n_groups * X.shape[1] // width
     least, most = (max(1024, cells // width, statistics) for cells in SUM_CELLS)
-    # parts of rows do not add exactly: their chunks must not depend on the number of threads
-    return (least, most) if isinstance(groups, Hard) else (most, most)
+    return least, most
+
+
+def _rows_to_round(rows: Rows) -> int:
+    """Rows of a chunk, all chunks of about the same size."""
+    least, most = _rows_to_sum(rows)
+    wanted = max(least, min(most, -(-len(rows) // ROUNDED_CHUNKS)))
+    return -(-len(rows) // max(1, len(rows) // wanted)) if len(rows) else wanted

@@ -5,6 +5,7 @@ from posterior.estimators.discriminant import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
+from posterior.estimators.logistic import LogisticRegression, LogisticRegressionCV
 from posterior.estimators.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
@@ -24,6 +25,8 @@ __all__ = [
     "GaussianNB",
     "JointBayes",
     "LinearDiscriminantAnalysis",
+    "LogisticRegression",
+    "LogisticRegressionCV",
     "MultinomialNB",
     "NaiveBayes",
     "PoissonNB",

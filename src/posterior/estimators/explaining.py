@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,25 +13,24 @@ from posterior.data import validate
 from posterior.data.names import plain
 from posterior.data.rows import Features
 from posterior.data.table import Table
-from posterior.data.typing import Array
+from posterior.data.typing import Array, Floats
 from posterior.estimators.predicting import Predicting
 from posterior.generative.explanation import Evidence, Explanation
 
 
-class Explaining(Predicting):
-    """evidence, explain, parameters, sample."""
+class ExplainingRows(BaseEstimator):
+    """explain, from the evidence."""
+
+    classes_: Array
+    n_features_in_: int
 
     def evidence(self, X: Any) -> Evidence:
-        """The additive terms of each class's log joint probability, per feature."""
-        check_is_fitted(self)
-        joint = self._joint()
-        features = self._features(X, fitting=False, reset=False)
-        self._check_cells(features, 0, fitting=False)
-        with self._names():
-            joint.scorer()  # refuses parameters that the data left open
-        terms = joint.evidence(features)
-        names = joint.family.term_names(self._feature_names())
-        return Evidence(terms, joint.log_prior, names, self.classes_)
+        """The additive terms of each class's score, per feature."""
+        raise NotImplementedError
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(k | x)."""
+        raise NotImplementedError
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation:
         """One row's odds of a class against another, taken apart by feature.
@@ -56,7 +56,7 @@ class Explaining(Predicting):
             against=plain(self.classes_[second]),
             prior=float(evidence.log_prior[first] - evidence.log_prior[second]),
             feature_names=evidence.feature_names,
-            values=self._values(X) + ("",) * (len(evidence.feature_names) - self.n_features_in_),
+            values=padded(self._values(X), len(evidence.feature_names)),
             weights=evidence.weights(first, second)[0],
             posterior={plain(c): float(p) for c, p in zip(self.classes_, proba, strict=True)},
         )
@@ -74,6 +74,22 @@ class Explaining(Predicting):
         from posterior.data.frames import first_row
 
         return first_row(X)
+
+
+class Explaining(Predicting, ExplainingRows):
+    """evidence, explain, parameters, sample."""
+
+    def evidence(self, X: Any) -> Evidence:
+        """The additive terms of each class's log joint probability, per feature."""
+        check_is_fitted(self)
+        joint = self._joint()
+        features = self._features(X, fitting=False, reset=False)
+        self._check_cells(features, 0, fitting=False)
+        with self._names():
+            joint.scorer()  # refuses parameters that the data left open
+        terms = joint.evidence(features)
+        names = joint.family.term_names(self._feature_names())
+        return Evidence(terms, joint.log_prior, names, self.classes_)
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Rows and classes drawn from the model."""
@@ -123,3 +139,8 @@ class Explaining(Predicting):
     def _n_cells(self) -> int | None:
         """How many different rows there can be, or None if there is no end to them."""
         return None
+
+
+def padded(cells: tuple[Any, ...], n: int) -> tuple[Any, ...]:
+    """Terms beyond the columns have no cell of their own."""
+    return cells + ("",) * (n - len(cells))

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
@@ -27,9 +28,10 @@ def log_prior(weight: Floats, given: Any) -> Floats:
         return np.broadcast_to(np.log(p), weight.shape).astype(np.float64)
 
 
-class NumericClassifier(GenerativeClassifier):
+class NumericInput(BaseEstimator):
     """Tables of numbers, dense or sparse, read as they are."""
 
+    n_features_in_: int
     accepts_sparse: ClassVar[bool] = True
     accepts_missing: ClassVar[bool] = True
     accepts_negative: ClassVar[bool] = True
@@ -80,3 +82,7 @@ class NumericClassifier(GenerativeClassifier):
             allow_negative=self.accepts_negative or not fitting,
             estimator=type(self).__name__,
         )
+
+
+class NumericClassifier(NumericInput, GenerativeClassifier):
+    """A generative classifier of numbers."""

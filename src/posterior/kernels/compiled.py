@@ -5,7 +5,10 @@ Each has a twin of the same name and meaning in `posterior.kernels.reference`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy import sparse
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.errors import NotFiniteError
@@ -20,9 +23,13 @@ __all__ = [
     "category_counts",
     "centered_by_group",
     "code_range",
+    "column_descent",
+    "column_squares",
+    "coordinate_descent",
     "gaussian_log_joint",
     "group_counts",
     "linear_log_joint",
+    "logistic_sums",
     "mean_and_scatter",
     "moments",
     "moments_without",
@@ -33,6 +40,7 @@ __all__ = [
     "sparse_sums",
     "square_distances",
     "table_log_joint",
+    "take_columns",
     "to_pairs",
 ]
 
@@ -208,6 +216,93 @@ def gaussian_log_joint(
 def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out: Floats) -> None:
     """bias_k + Σⱼ xⱼ w_kj; a missing cell takes absent_kj out instead."""
     _compiled.linear_log_joint(X, weight, absent, bias, out)
+
+
+def logistic_sums(
+    X: Array | SparseRows,
+    codes: Codes,
+    weight: Floats | None,
+    offset: Floats | None,
+    coef: Floats,
+    intercept: Floats,
+    residual: Floats | None = None,
+    origin: Floats | None = None,
+) -> tuple[float, Floats, Floats]:
+    """Σ w (log Σ_k exp η_k - η_y) over rows and its gradients,  η = (X - o) coefᵀ + b + offset.
+
+    One output scores class 1 against class 0; a row of a negative code is left out. `residual`
+    (n, m) receives the derivative by η. Sparse rows have no origin.
+    """
+    gradient, gradient_b = np.zeros(coef.shape), np.zeros(intercept.shape)
+    known = None if offset is None else offset.reshape(-1)
+    rows = codes, weight, known
+    if not isinstance(X, SparseRows):
+        out = (gradient, gradient_b, residual)
+        return (
+            _compiled.logistic_sums(X, origin, *rows, coef, intercept, *out),
+            gradient,
+            gradient_b,
+        )
+    table, sums = np.ascontiguousarray(coef.T), np.zeros(coef.shape[::-1])
+    value = _compiled.sparse_logistic_sums(
+        X.data, X.column, X.start, *rows, table, intercept, sums, gradient_b, residual
+    )
+    return value, sums.T, gradient_b
+
+
+def coordinate_descent(
+    H: Floats, lasso: Floats, sweeps: int, enough: float, gradient: Floats, coef: Floats
+) -> None:
+    """Lowers g·s + ½ s·H s + Σ λ |β + s| coordinate by coordinate, until a sweep gains too little.
+
+    `gradient` (g + H s) and `coef` (β + s) follow the step.
+    """
+    _compiled.coordinate_descent(H, lasso, sweeps, enough, gradient, coef)
+
+
+def column_descent(
+    X: Any,
+    curves: tuple[Floats, Floats | None],
+    coordinates: tuple[Floats, ...],
+    sweeps: int,
+    step: Floats,
+    moved: Floats,
+) -> None:
+    """The same with H known by the columns of X, dense (one after the other) or CSC, alone.
+
+    With z = s Xᵀ, `moved` (m, n), row i turns the derivative by output a by
+    w_ai (z_ai - Σ_b p_bi z_bi): curves are w and p, which one output does not need. Coordinates
+    are β, g, the diagonal of H, ridge and lasso, (m, d) or (m, d + 1) with the intercepts last.
+    """
+    intercept = step.shape[1] > X.shape[1]
+    rest = (*curves, intercept, *coordinates, sweeps, step, moved)
+    if sparse.issparse(X):
+        _compiled.sparse_column_descent(X.data, X.indices, X.indptr, *rest)
+    else:
+        _compiled.column_descent(X.T, *rest)
+
+
+def column_squares(X: Any, weight: Floats) -> Floats:
+    """Σᵢ w_ai x_ij², (m, d), of such columns."""
+    out = np.empty((len(weight), X.shape[1]))
+    if sparse.issparse(X):
+        _compiled.sparse_column_squares(X.data, X.indices, X.indptr, weight, out)
+    else:
+        _compiled.column_squares(X.T, weight, out)
+    return out
+
+
+def take_columns(X: SparseRows, columns: Integers) -> sparse.csc_array:
+    """Some columns of sparse rows, as float64, column by column."""
+    place = np.full(X.n_columns, -1, np.int32)
+    place[columns] = np.arange(len(columns))
+    rows, start = (X.data, X.column, X.start, place), np.empty(len(columns) + 1, X.start.dtype)
+    _compiled.take_columns(*rows, start, None, None)
+    data, row = np.empty(start[-1]), np.empty(start[-1], start.dtype)
+    _compiled.take_columns(*rows, start, data, row)
+    taken = sparse.csc_array((data, row, start), shape=(X.shape[0], len(columns)))
+    taken.sum_duplicates()
+    return taken
 
 
 def side_by_side(weight: Floats) -> Floats:

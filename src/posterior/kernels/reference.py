@@ -8,12 +8,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from scipy import sparse
 
 from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs as fixed
 from posterior.kernels import pairs
+from posterior.kernels.descent import column_descent, column_squares, coordinate_descent
 from posterior.kernels.limbs import carry, to_pairs
 from posterior.kernels.pairs import Pair
 
@@ -23,9 +25,13 @@ __all__ = [
     "category_counts",
     "centered_by_group",
     "code_range",
+    "column_descent",
+    "column_squares",
+    "coordinate_descent",
     "gaussian_log_joint",
     "group_counts",
     "linear_log_joint",
+    "logistic_sums",
     "mean_and_scatter",
     "moments",
     "moments_without",
@@ -36,6 +42,7 @@ __all__ = [
     "sparse_sums",
     "square_distances",
     "table_log_joint",
+    "take_columns",
     "to_pairs",
 ]
 
@@ -223,6 +230,57 @@ def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out
         missing = np.isnan(x)
         missed = np.where(missing, absent, 0.0).sum(axis=2)
         out[rows] = (bias - missed) + np.where(missing, 0.0, x * weight).sum(axis=2)
+
+
+def logistic_sums(
+    X: Array | SparseRows,
+    codes: Codes,
+    weight: Floats | None,
+    offset: Floats | None,
+    coef: Floats,
+    intercept: Floats,
+    residual: Floats | None = None,
+    origin: Floats | None = None,
+) -> tuple[float, Floats, Floats]:
+    """Σ w (log Σ_k exp η_k - η_y) over rows and its gradients,  η = (X - o) coefᵀ + b + offset.
+
+    One output scores class 1 against class 0; a row of a negative code is left out. `residual`
+    (n, m) receives the derivative by η. Sparse rows have no origin.
+    """
+    table = X.scipy() if isinstance(X, SparseRows) else np.asarray(X, np.float64)
+    if origin is not None:
+        table = table - origin
+    w = np.where(codes < 0, 0.0, 1.0 if weight is None else weight)
+    codes = np.maximum(codes, 0)
+    eta = np.asarray(table @ coef.T) + intercept
+    if offset is not None:
+        eta += offset.reshape(eta.shape)
+    if len(coef) == 1:
+        full = np.column_stack([np.zeros(len(eta)), eta])
+    else:
+        full = eta
+    top = full.max(axis=1, keepdims=True)
+    share = np.exp(full - top)
+    total = share.sum(axis=1)
+    picked = full[np.arange(len(codes)), codes]
+    # what the others add to the row's largest share: log(1 + small) keeps its digits
+    rest = total - 1.0 if full.shape[1] > 2 else np.exp(-np.abs(full[:, 1] - full[:, 0]))
+    value = float(w @ (np.log1p(rest) + (top[:, 0] - picked)))
+    proba = share / total[:, None]
+    proba[np.arange(len(codes)), codes] = 0.0
+    others = np.minimum(proba.sum(axis=1), 1.0)
+    proba[np.arange(len(codes)), codes] = -others  # p - 1, with all its digits
+    derivative = (proba if len(coef) > 1 else proba[:, 1:]) * w[:, None]
+    if residual is not None:
+        residual[:] = derivative
+    return value, np.asarray((table.T @ derivative).T), derivative.sum(axis=0)
+
+
+def take_columns(X: SparseRows, columns: Integers) -> sparse.csc_array:
+    """Some columns of sparse rows, as float64, column by column."""
+    taken = X.scipy()[:, columns].tocsc().astype(np.float64)
+    taken.sum_duplicates()
+    return taken
 
 
 def side_by_side(weight: Floats) -> Floats:

@@ -1,6 +1,10 @@
 """Every picture, as an Altair chart."""
 
+from posterior.plots.coefficients import coefficients
 from posterior.plots.densities import densities
+from posterior.plots.path import regularization_path
 from posterior.plots.saving import save
+from posterior.plots.sigmoid import sigmoid
+from posterior.plots.trace import trace
 
-__all__ = ["densities", "save"]
+__all__ = ["coefficients", "densities", "regularization_path", "save", "sigmoid", "trace"]

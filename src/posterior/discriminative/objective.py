@@ -1,0 +1,106 @@
+"""What solvers minimize: loss and penalty as a function of the coefficients alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from posterior.data.rows import Hard, Rows, Soft, take
+from posterior.data.typing import Floats
+from posterior.discriminative.loss import LogisticLoss
+from posterior.discriminative.penalty import Penalty
+from posterior.statistics.quadratic import Quadratic
+
+
+class Summer(Protocol):
+    """What is needed of an engine."""
+
+    def sum(self, function: Callable[[Rows], Any], rows: Rows, exact: bool = True) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objective:
+    """f(β) = loss(rows, β) + penalty(β), β (outputs, p). Every answer is a pass over the rows."""
+
+    rows: Rows
+    loss: LogisticLoss
+    penalty: Penalty
+    engine: Summer
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        m, p = self.penalty.ridge.shape
+        return m, p
+
+    @property
+    def size(self) -> int:
+        return self.penalty.ridge.size
+
+    @property
+    def weight(self) -> float:
+        """How many rows there are, as they count."""
+        groups = self.rows.groups
+        assert isinstance(groups, Hard)
+        return float(len(self.rows) if groups.weight is None else groups.weight.sum())
+
+    def gradient(self, coef: Floats) -> Quadratic:
+        """Value and gradient of the smooth part: all but the lasso."""
+        q = self._sum(lambda rows: self.loss.gradient(rows, coef))
+        return self._with_penalty(q, coef)
+
+    def quadratic(self, coef: Floats) -> Quadratic:
+        """With the Hessian (size, size)."""
+        q = self._with_penalty(self._sum(lambda rows: self.loss.quadratic(rows, coef)), coef)
+        assert q.hessian is not None
+        q.hessian[np.diag_indices(self.size)] += self.penalty.ridge.ravel()
+        m, p = self.shape
+        free = ~(self.penalty.ridge + self.penalty.lasso).any(axis=0) & (m > 1)
+        if free.any():
+            # what all outputs gain alike changes no probability and costs nothing: a curvature
+            # there, on top of none, keeps their sum where it is
+            blocks = q.hessian.reshape(m, p, m, p)
+            scale = np.where(free, np.einsum("apap->p", blocks) / m**2, 0.0)
+            blocks[:, range(p), :, range(p)] += scale[:, None, None]
+        return q
+
+    def diagonal(self, coef: Floats) -> Floats:
+        """The diagonal of the Hessian, in the shape of the coefficients."""
+        q = self._sum(lambda rows: self.loss.diagonal(rows, coef))
+        assert q.hessian is not None
+        return np.asarray(q.hessian + self.penalty.ridge)
+
+    def curvature(self, coef: Floats) -> Callable[[Floats], Floats]:
+        """v → H v."""
+        shares = self._sum(lambda rows: self.loss.shares(rows, coef)).together()
+        grouped = Rows(self.rows.X, Soft(shares))
+
+        def product(v: Floats) -> Floats:
+            sums = self.engine.sum(lambda rows: self.loss.product(rows, v), grouped, exact=False)
+            return np.asarray(sums + self.penalty.ridge * v)
+
+        return product
+
+    def sampled(self, n_rows: int) -> Objective:
+        """The same of every so many-th row, each counting for those left out."""
+        groups = self.rows.groups
+        assert isinstance(groups, Hard)
+        n = len(self.rows)
+        if n_rows >= n:
+            return self
+        index = np.arange(n_rows) * n // n_rows
+        weight = np.full(n_rows, n / n_rows)
+        if groups.weight is not None:
+            weight *= groups.weight[index]
+        some = Hard(groups.codes[index], groups.n_groups, weight)
+        offset = None if self.rows.offset is None else self.rows.offset[index]
+        return replace(self, rows=Rows(take(self.rows.X, index), some, offset))
+
+    def _sum(self, function: Callable[[Rows], Any]) -> Any:
+        return self.engine.sum(function, self.rows, exact=False)
+
+    def _with_penalty(self, q: Quadratic, coef: Floats) -> Quadratic:
+        value = q.value + self.penalty.smooth_value(coef)
+        return Quadratic(value, q.gradient + self.penalty.gradient(coef), q.hessian)

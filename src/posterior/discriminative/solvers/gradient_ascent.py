@@ -1,0 +1,46 @@
+"""The lectures' way: a step of η along the gradient of the log-likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posterior.data.typing import Floats
+from posterior.discriminative.objective import Objective
+from posterior.discriminative.solvers.solution import (
+    CONVERGED,
+    TIRED,
+    Solution,
+    Step,
+    Watch,
+    ignore,
+    largest,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GradientAscent:
+    """β ← β + η ∇ log p(y | X, β), until no coefficient changes by ε or more.
+
+    No line search, no momentum, nothing is scaled: what a textbook loop does.
+    """
+
+    step: float = 1e-4
+    tol: float = 0.0
+    max_iter: int = 10_000
+
+    def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
+        coef, trace, converged = start, [], self.tol == 0
+        for _ in range(self.max_iter):
+            q = objective.gradient(coef)
+            trace.append(Step(q.value, largest(q.gradient) / objective.weight, self.step))
+            change = -self.step * q.gradient
+            coef = coef + change
+            watch(coef)
+            if np.abs(change).max(initial=0.0) < self.tol:
+                converged = True
+                break
+        q = objective.gradient(coef)
+        trace.append(Step(q.value, largest(q.gradient) / objective.weight, self.step))
+        return Solution(coef, tuple(trace), converged, CONVERGED if converged else TIRED)

@@ -1,0 +1,117 @@
+"""L-BFGS: curvature from the last few steps, on top of what is known beforehand."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from posterior.data.typing import Floats
+from posterior.discriminative.objective import Objective
+from posterior.discriminative.solvers.line_search import search
+from posterior.discriminative.solvers.newton import Newton
+from posterior.discriminative.solvers.solution import (
+    CONVERGED,
+    STOP,
+    STUCK,
+    TIRED,
+    Solution,
+    Step,
+    Stop,
+    Watch,
+    ignore,
+    largest,
+    near,
+)
+
+Metric = Callable[[Floats], Floats]
+Pair = tuple[Floats, Floats, float]
+
+SAMPLE = 300  # rows of a sample for each coefficient: its Hessian is then good to some percent
+
+
+@dataclass(frozen=True, slots=True)
+class QuasiNewton:
+    """Steps measured by an approximate Hessian that costs little (Nocedal 1980).
+
+    `sample` learns the model of a few rows first: where it ends, with its Hessian as the metric,
+    all rows need a handful of passes. Otherwise the metric is the diagonal of the Hessian.
+    """
+
+    stop: Stop = STOP
+    memory: int = 10
+    sample: bool = False
+
+    def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
+        coef, rows = start, objective.weight
+        if self.sample:
+            coef, metric = _sampled_metric(objective, start)
+        else:
+            metric = _diagonal_metric(objective, start)
+        scaled = not self.sample
+        q = objective.gradient(coef)
+        trace = [Step(q.value, largest(q.gradient) / rows, 0.0)]
+        pairs: deque[Pair] = deque(maxlen=self.memory)
+        while True:
+            direction = -_inverse(pairs, metric, q.gradient, scaled)
+            decrease = -0.5 * float((q.gradient * direction).sum())
+            if self.stop.done(q, rows, decrease):
+                return Solution(coef, tuple(trace), True, CONVERGED)
+            if len(trace) > self.stop.max_iter:
+                return Solution(coef, tuple(trace), False, TIRED)
+            found = search(objective.gradient, coef, q, direction)
+            if found is None and pairs:
+                pairs.clear()
+                continue
+            if found is None:
+                return Solution(coef, tuple(trace), near(q, decrease), STUCK)
+            step, after = found
+            moved, turned = step * direction, after.gradient - q.gradient
+            curve = float((moved * turned).sum())
+            if curve > 1e-14 * float((moved * moved).sum()):
+                pairs.append((moved, turned, curve))
+            coef, q = coef + moved, after
+            trace.append(Step(q.value, largest(q.gradient) / rows, step))
+            watch(coef)
+
+
+def _inverse(pairs: deque[Pair], metric: Metric, gradient: Floats, scaled: bool) -> Floats:
+    """The approximate inverse Hessian times the gradient, by two loops over the last steps.
+
+    A metric that knows no more than sizes is scaled to the last step.
+    """
+    q, parts = gradient, []
+    for moved, turned, curve in reversed(pairs):
+        part = float((moved * q).sum()) / curve
+        parts.append(part)
+        q = q - part * turned
+    q = metric(q)
+    if scaled and pairs:
+        _, turned, curve = pairs[-1]
+        q = q * (curve / float((turned * metric(turned)).sum()))
+    for (moved, turned, curve), part in zip(pairs, reversed(parts), strict=True):
+        q = q + moved * (part - float((turned * q).sum()) / curve)
+    return q
+
+
+def _diagonal_metric(objective: Objective, coef: Floats) -> Metric:
+    diagonal = objective.diagonal(coef)
+    scale = np.where(diagonal > 0, diagonal, 1.0)
+    return lambda g: g / scale
+
+
+def _sampled_metric(objective: Objective, start: Floats) -> tuple[Floats, Metric]:
+    some = objective.sampled(SAMPLE * objective.size)
+    coef = Newton(Stop(tol=1e-3, max_iter=20)).minimize(some, start).coef
+    hessian = some.quadratic(coef).hessian
+    assert hessian is not None
+    try:
+        factor = linalg.cho_factor(hessian, lower=True)
+    except linalg.LinAlgError:
+        return start, _diagonal_metric(objective, start)
+    if start.any() and objective.gradient(start).value < objective.gradient(coef).value:
+        coef = start  # somebody knew better
+    return coef, lambda g: np.asarray(linalg.cho_solve(factor, g.ravel()).reshape(g.shape))

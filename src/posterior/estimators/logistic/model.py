@@ -1,0 +1,221 @@
+"""A fitted logistic model: scores, probabilities and reasons."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from posterior import kernels
+from posterior.data import frames, validate
+from posterior.data.names import plain
+from posterior.data.rows import Features, Hard, Rows, SparseRows
+from posterior.data.typing import Array, Floats
+from posterior.discriminative.loss import LogisticLoss
+from posterior.discriminative.objective import Objective
+from posterior.discriminative.penalty import Penalty
+from posterior.discriminative.solvers import Solution
+from posterior.engines.local import Local
+from posterior.estimators.explaining import ExplainingRows
+from posterior.estimators.logistic import settings
+from posterior.estimators.numeric import NumericInput
+from posterior.families.linear import affine_scorer, dense
+from posterior.generative.explanation import Evidence
+from posterior.preprocessing.encoding import Encoding
+from posterior.statistics.moments import floats
+
+
+class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
+    """What all logistic regressions share: input, objective, and all that follows a fit."""
+
+    accepts_missing: ClassVar[bool] = False
+    classes_: Array
+    coef_: Any
+    intercept_: Floats
+    n_iter_: Array
+    trace_: tuple[Any, ...]
+    typical_: Floats
+    encoding_: Encoding | None = None
+    fit_intercept: bool
+    class_weight: Any
+    solver: str
+    intercept_scaling: float
+    engine_ = Local()
+
+    def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
+        """Numbers as they are; frames with words or gaps by their encoding."""
+        table = frames.as_frame(X)
+        if reset:
+            self.encoding_ = None if table is None else Encoding.learn(table)
+        if self.encoding_ is None:
+            return super()._features(X, fitting, reset)
+        if table is None:
+            raise TypeError(
+                f"Expected a frame with the columns that the model was fitted to, got "
+                f"{type(X).__name__}."
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return self.encoding_(table)
+
+    def _design_names(self) -> Array:
+        """What each coefficient belongs to."""
+        if self.encoding_ is not None:
+            return self.encoding_.names()
+        return np.asarray(getattr(self, "feature_names_in_", np.arange(self.n_features_in_)))
+
+    def _values(self, X: Any) -> tuple[Any, ...]:
+        cells = super()._values(X)
+        return (
+            cells if self.encoding_ is None else tuple(cells[i] for i in self.encoding_.sources())
+        )
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Rows:
+        """Checked input, as the loss reads it; sets the classes."""
+        if isinstance(y, str):
+            X, y = frames.split_target(X, y)
+        features = self._features(X, fitting=True, reset=True)
+        self._check_cells(features, 0, fitting=True)
+        self.classes_, codes = validate.labels(y, features.shape[0])
+        weight = validate.weights(sample_weight, features.shape[0])
+        settings.check_input(self.solver, features, len(self.classes_))
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "This solver needs samples of at least 2 classes in the data, but the data "
+                f"contains only one class: {plain(self.classes_[0])!r}."
+            )
+        return Rows(
+            features,
+            Hard(codes, len(self.classes_), self._class_weights(codes, weight)),
+            settings.offsets(offset, features.shape[0], self._n_outputs),
+        )
+
+    @property
+    def _n_outputs(self) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _class_weights(self, codes: Array, weight: Floats | None) -> Floats | None:
+        if self.class_weight is None:
+            return weight
+        each = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_[codes], sample_weight=weight
+        )
+        factor = each[codes].astype(np.float64)
+        return np.asarray(factor if weight is None else factor * weight)
+
+    def _objective(self, rows: Rows, C: float, ratio: float) -> Objective:
+        shape = (self._n_outputs, rows.X.shape[1] + int(self.fit_intercept))
+        scale = self.intercept_scaling if self.solver == "liblinear" else np.inf
+        penalty = settings.penalty_of(shape, C, ratio, scale if self.fit_intercept else None)
+        loss = LogisticLoss(shape[0], self.fit_intercept, self._origin(rows, penalty))
+        return Objective(rows, loss, penalty, self.engine_)
+
+    def _origin(self, rows: Rows, penalty: Penalty) -> Floats | None:
+        """A free intercept may be that of a typical row: the same model, in better coordinates."""
+        free = self.fit_intercept and not penalty.ridge[:, -1].any() and penalty.smooth
+        if not free or self.solver == "gradient-ascent" or not isinstance(rows.X, np.ndarray):
+            return None
+        return typical_row(rows.X)
+
+    def _accept(self, solution: Solution, objective: Objective, dtype: Any) -> None:
+        coef = centered(solution.coef, objective)
+        dtype = np.float32 if dtype == np.float32 and self.solver != "liblinear" else np.float64
+        slope, intercept = objective.loss.parts(coef)
+        self.coef_ = slope.astype(dtype)
+        self.intercept_ = intercept.astype(dtype)
+        self.trace_ = solution.trace
+        self.typical_ = typical_row(objective.rows.X)
+
+    def _parts(self) -> tuple[Floats, Floats]:
+        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
+        intercept = np.broadcast_to(np.asarray(self.intercept_, np.float64), len(coef))
+        return np.ascontiguousarray(coef, np.float64), np.ascontiguousarray(intercept)
+
+    def decision_function(self, X: Any) -> Floats:
+        """b + w · x: log odds of the second class (n,), or scores of all (n, n_classes)."""
+        check_is_fitted(self)
+        features = self._features(X, fitting=False, reset=False)
+        coef, intercept = self._parts()
+        sparse_scorer, absent = affine_scorer(None, coef, intercept), np.full_like(coef, np.nan)
+        out = np.empty((features.shape[0], len(coef)))
+
+        def score(chunk: Any, rows: slice, part: Floats) -> None:
+            if isinstance(chunk, SparseRows):
+                sparse_scorer(chunk, part)
+            else:
+                kernels.linear_log_joint(floats(chunk), coef, absent, intercept, part)
+            if not np.isfinite(part.sum()):
+                self._check_cells(chunk, rows.start, fitting=False)
+
+        self.engine_.fill(score, features, out)
+        return out[:, 0] if out.shape[1] == 1 else out
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(k | x)."""
+        return self._normalized(X, "posterior")
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(k | x)."""
+        return self._normalized(X, "log_posterior")
+
+    def _normalized(self, X: Any, wanted: str) -> Floats:
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros(len(scores)), scores])
+        kernels.normalize(scores, wanted)
+        return scores
+
+    def evidence(self, X: Any) -> Evidence:
+        """The additive terms w_kj (xⱼ - tⱼ) of each class's score, per feature.
+
+        t is a typical row, the mean of some, or zero for sparse input; what the scores are there
+        stands in the place of the prior.
+        """
+        check_is_fitted(self)
+        features = self._features(X, fitting=False, reset=False)
+        self._check_cells(features, 0, fitting=False)
+        assert isinstance(features, np.ndarray | SparseRows)
+        coef, intercept = self._parts()
+        if len(coef) == 1:  # the first class has a score of zero
+            coef, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (coef, intercept))
+        terms = (dense(features) - self.typical_)[:, None, :] * coef
+        return Evidence(
+            terms, intercept + coef @ self.typical_, self._design_names(), self.classes_
+        )
+
+    def sparsify(self) -> Self:
+        """Keep the coefficients as a sparse matrix: for many zeros."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep the coefficients as an array again."""
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+
+def centered(coef: Floats, objective: Objective) -> Floats:
+    """Scores relative to their mean: no probability changes, and the penalty is least."""
+    if len(coef) == 1 or not objective.penalty.smooth:
+        return coef
+    return np.asarray(coef - coef.mean(axis=0))
+
+
+def typical_row(X: Features) -> Floats:
+    """The mean of up to a thousand rows; zero where most cells are."""
+    if not isinstance(X, np.ndarray):
+        return np.zeros(X.shape[1])
+    some = X[:: max(1, len(X) // 1000)]
+    return np.asarray(some.mean(axis=0, dtype=np.float64))

@@ -1,0 +1,1 @@
+"""Tables made ready for models that read numbers only."""
