@@ -5,6 +5,7 @@
 
 #include "elementary.hpp"
 #include "normalize.hpp"
+#include "products.hpp"
 
 namespace posterior {
 
@@ -65,9 +66,9 @@ double residuals(std::size_t rows, std::size_t first, Answers y, double* eta) {
     return loss;
 }
 
-// η_r ← b + Σⱼ x_rj w_j of a panel whose rows are `width` apart, whole lanes.
+// η_r ← Σⱼ x_rj w_j of a panel whose rows are `width` apart, whole lanes.
 POSTERIOR_CLONES void score_one(std::size_t rows, std::size_t width, const double* x,
-                                const double* weight, double b, double* eta) {
+                                const double* weight, double* eta) {
     for (std::size_t r = 0; r < rows; ++r, x += width) {
         Lanes even = {}, odd = {}, u, v, s, t;
         std::size_t j = 0;
@@ -84,7 +85,7 @@ POSTERIOR_CLONES void score_one(std::size_t rows, std::size_t width, const doubl
             load(s, weight + j);
             even += u * s;
         }
-        eta[r] = b + across(even + odd);
+        eta[r] = across(even + odd);
     }
 }
 
@@ -142,12 +143,7 @@ POSTERIOR_CLONES void add_gradient(std::size_t rows, std::size_t width, std::siz
     if (k < outputs) add_outputs<1>(rows, width, outputs, x, residual + k, gradient + k * width);
 }
 
-void add_intercepts(std::size_t rows, std::size_t outputs, const double* residual, double* out) {
-    for (std::size_t r = 0; r < rows; ++r)
-        for (std::size_t k = 0; k < outputs; ++k) out[k] += residual[r * outputs + k];
-}
-
-// Rows around the origin, each a whole number of lanes.
+// Rows around the origin with a one behind each, for the intercept; a whole number of lanes.
 template <typename T>
 void copy_panel(Matrix<T> X, const double* origin, std::size_t first, std::size_t rows,
                 std::size_t width, double* to) {
@@ -160,40 +156,66 @@ void copy_panel(Matrix<T> X, const double* origin, std::size_t first, std::size_
                 to[j] = static_cast<double>(X.at(first + r, j));
         if (origin != nullptr)
             for (std::size_t j = 0; j < X.columns; ++j) to[j] -= origin[j];
+        to[X.columns] = 1.0;
     }
+}
+
+// The second derivative by η is w p (1 - p), which the first, w (p - y), tells.
+void add_curvature(Panel panel, std::size_t first, Answers y, const double* x,
+                   const double* residual, double* weighted, double* hessian) {
+    for (std::size_t r = 0; r < panel.rows; ++r) {
+        const double w = y.weight == nullptr ? 1.0 : y.weight[first + r];
+        const double size = residual[r] < 0 ? -residual[r] : residual[r];
+        const double h = w > 0 ? size * (1.0 - size / w) : 0.0;
+        for (std::size_t j = 0; j < panel.width; ++j)
+            weighted[r * panel.width + j] = h * x[r * panel.width + j];
+    }
+    add_products(panel, x, weighted, hessian);
 }
 
 std::size_t whole_lanes(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 template <typename T>
 double logistic_sums(Matrix<T> X, const double* origin, Answers y, const double* W,
-                     const double* b, double* gradient, double* gradient_b, double* residual) {
-    const std::size_t d = X.columns, m = y.outputs, width = whole_lanes(d), lanes = whole_lanes(m);
-    std::vector<double> panel(kPanel * width), weight(width * lanes), bias(lanes);
-    std::vector<double> scores(kPanel * lanes), eta(kPanel * m), sums(m * width);
+                     const double* b, double* gradient, double* gradient_b, double* residual,
+                     double* hessian) {
+    const std::size_t d = X.columns, m = y.outputs, p = d + 1;
+    const std::size_t width = whole_lanes(p), lanes = whole_lanes(m);
+    std::vector<double> panel(kPanel * width), weighted(hessian == nullptr ? 0 : kPanel * width);
+    std::vector<double> weight(width * lanes), none(lanes), scores(kPanel * lanes);
+    std::vector<double> eta(kPanel * m), sums(m * width);
     for (std::size_t k = 0; k < m; ++k)
-        for (std::size_t j = 0; j < d; ++j) weight[m == 1 ? j : j * lanes + k] = W[k * d + j];
-    std::copy_n(b, m, bias.data());
+        for (std::size_t j = 0; j < p; ++j)
+            weight[m == 1 ? j : j * lanes + k] = j < d ? W[k * d + j] : b[k];
     double loss = 0;
     for (std::size_t first = 0; first < X.rows; first += kPanel) {
         const std::size_t rows = std::min(kPanel, X.rows - first);
         copy_panel(X, origin, first, rows, width, panel.data());
         if (m == 1) {
-            score_one(rows, width, panel.data(), weight.data(), b[0], eta.data());
+            score_one(rows, width, panel.data(), weight.data(), eta.data());
         } else {
-            score_many(rows, width, d, lanes, panel.data(), weight.data(), bias.data(),
+            score_many(rows, width, p, lanes, panel.data(), weight.data(), none.data(),
                        scores.data());
             for (std::size_t r = 0; r < rows; ++r)
                 std::copy_n(scores.data() + r * lanes, m, eta.data() + r * m);
         }
         loss += residuals(rows, first, y, eta.data());
         add_gradient(rows, width, m, panel.data(), eta.data(), sums.data());
-        add_intercepts(rows, m, eta.data(), gradient_b);
+        if (hessian != nullptr)
+            add_curvature({rows, p, width}, first, y, panel.data(), eta.data(), weighted.data(),
+                          hessian);
         if (residual != nullptr) std::copy_n(eta.data(), rows * m, residual + first * m);
     }
-    for (std::size_t k = 0; k < m; ++k)
+    for (std::size_t k = 0; k < m; ++k) {
         for (std::size_t j = 0; j < d; ++j) gradient[k * d + j] += sums[k * width + j];
+        gradient_b[k] += sums[k * width + d];
+    }
     return loss;
+}
+
+void add_intercepts(std::size_t rows, std::size_t outputs, const double* residual, double* out) {
+    for (std::size_t r = 0; r < rows; ++r)
+        for (std::size_t k = 0; k < outputs; ++k) out[k] += residual[r * outputs + k];
 }
 
 // The score of one sparse row: four sums take turns, so that none waits for itself.
@@ -269,9 +291,9 @@ double sparse_logistic_sums(Sparse<T, Index> X, Answers y, const double* W, cons
 }
 
 template double logistic_sums(Matrix<double>, const double*, Answers, const double*,
-                              const double*, double*, double*, double*);
+                              const double*, double*, double*, double*, double*);
 template double logistic_sums(Matrix<float>, const double*, Answers, const double*,
-                              const double*, double*, double*, double*);
+                              const double*, double*, double*, double*, double*);
 #define POSTERIOR_SPARSE_LOGISTIC(T, Index)                                                    \
     template double sparse_logistic_sums(Sparse<T, Index>, Answers, const double*,             \
                                          const double*, double*, double*, double*)

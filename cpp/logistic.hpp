@@ -20,10 +20,13 @@ struct Answers {
 
 // The value of the loss  Σᵢ wᵢ (log Σ_k exp η_ik - η_i,yᵢ),  η = (X - o) Wᵀ + b, where o is the
 // origin (columns) (null: zero).  W (outputs, columns) and the gradient have the same shape, and so have b and its gradient; residual (rows, outputs),
-// if not null, receives the derivative with respect to η.
+// if not null, receives the derivative with respect to η, and with one output hessian
+// (columns + 1, whole lanes), if not null, the upper triangle of the second derivatives, that of
+// the intercept last.
 template <typename T>
 double logistic_sums(Matrix<T> X, const double* origin, Answers y, const double* W,
-                     const double* b, double* gradient, double* gradient_b, double* residual);
+                     const double* b, double* gradient, double* gradient_b, double* residual,
+                     double* hessian);
 
 // The same of sparse rows around zero, for which W and the gradient are (columns, outputs).
 template <typename T, typename Index>

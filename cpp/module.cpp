@@ -133,15 +133,17 @@ void bind_tables_of_numbers(nb::module_& m) {
     m.def("logistic_sums",
           [](Table<T> X, Weight origin, Codes codes, Weight weight, Weight offset,
              Contiguous<double> W, Vector<double> b, Output<double> gradient,
-             Output<double> gradient_b, std::optional<Output<double>> residual) {
+             Output<double> gradient_b, std::optional<Output<double>> residual,
+             std::optional<Output<double>> hessian) {
               nb::gil_scoped_release free;
               return p::logistic_sums(matrix(X), origin ? origin->data() : nullptr, answers(codes, weight, offset, b.shape(0)),
                                       W.data(), b.data(), gradient.data(), gradient_b.data(),
-                                      residual ? residual->data() : nullptr);
+                                      residual ? residual->data() : nullptr,
+                                      hessian ? hessian->data() : nullptr);
           },
           "X"_a.noconvert(), "origin"_a.none(), "codes"_a.noconvert(), "weight"_a.none(), "offset"_a.none(),
           "W"_a.noconvert(), "b"_a.noconvert(), "gradient"_a.noconvert(),
-          "gradient_b"_a.noconvert(), "residual"_a.none());
+          "gradient_b"_a.noconvert(), "residual"_a.none(), "hessian"_a.none());
     m.def("survey",
           [](Vector<T> x) {
               p::Survey s{};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -36,16 +37,22 @@ class LogisticLoss:
 
     def quadratic(self, rows: Rows, coef: Floats) -> Quadratic:
         """With the Hessian, (size, size) in the order of the raveled coefficients."""
+        if self.outputs == 1 and not isinstance(rows.X, SparseRows):
+            size = rows.X.shape[1] + 1
+            hessian = np.zeros((size, -(-size // LANES) * LANES))
+            value, gradient, _ = self._pass(rows, coef, None, hessian)
+            kept = coef.shape[1]
+            return Quadratic(value, gradient, _whole(hessian[None, :kept, :kept])[0])
         value, gradient, shares = self._shares(rows, coef)
         proba, weight = shares[:, :-1], shares[:, -1]
         m, p = coef.shape
-        hessian = np.empty((m, p, m, p))
+        blocks = np.empty((m, p, m, p))
         pairs = [(a, b) for a in range(m) for b in range(a, m)]
         h = np.stack([weight * proba[:, a] * ((a == b) - proba[:, b]) for a, b in pairs])
         for (a, b), block in zip(pairs, self._products(numbers(rows), h), strict=True):
-            hessian[a, :, b, :] = block
-            hessian[b, :, a, :] = block
-        return Quadratic(value, gradient, hessian.reshape(m * p, m * p))
+            blocks[a, :, b, :] = block
+            blocks[b, :, a, :] = block
+        return Quadratic(value, gradient, blocks.reshape(m * p, m * p))
 
     def diagonal(self, rows: Rows, coef: Floats) -> Quadratic:
         """With the diagonal of the Hessian instead, in the shape of the coefficients."""
@@ -66,16 +73,15 @@ class LogisticLoss:
         assert isinstance(rows.groups, Soft)
         p, weight = rows.groups.R[:, :-1], rows.groups.R[:, -1:]
         X = numbers(rows)
-        table = X.scipy(copy=False) if isinstance(X, SparseRows) else X
         slope = direction[:, :-1] if self.intercept else direction
-        moved = np.asarray(table @ slope.T)
+        moved = _product(X, slope)
         if self.origin is not None:
             moved = moved - slope @ self.origin
         if self.intercept:
             moved = moved + direction[:, -1]
         # with one output the other has probability 1 - p and no score of its own
         turned = weight * p * (moved - (p * moved).sum(axis=1, keepdims=True))
-        product = np.asarray(table.T @ turned).T
+        product = _transposed_product(turned, X)
         if self.origin is not None:
             product = product - turned.sum(axis=0)[:, None] * self.origin
         return np.column_stack([product, turned.sum(axis=0)]) if self.intercept else product
@@ -108,13 +114,13 @@ class LogisticLoss:
         return np.ascontiguousarray(coef[:, :-1]), np.ascontiguousarray(coef[:, -1])
 
     def _pass(
-        self, rows: Rows, coef: Floats, residual: Floats | None
+        self, rows: Rows, coef: Floats, residual: Floats | None, hessian: Floats | None = None
     ) -> tuple[float, Floats, Floats | None]:
         groups = rows.groups
         assert isinstance(groups, Hard)
         labels = groups.codes, groups.weight, rows.offset
         value, slope, intercept = kernels.logistic_sums(
-            numbers(rows), *labels, *self._split(coef), residual, self.origin
+            numbers(rows), *labels, *self._split(coef), residual, self.origin, hessian
         )
         gradient = np.column_stack([slope, intercept]) if self.intercept else np.asarray(slope)
         return value, gradient, residual
@@ -125,6 +131,9 @@ class LogisticLoss:
         assert isinstance(groups, Hard)
         value, gradient, residual = self._pass(rows, coef, np.empty((len(rows), self.outputs)))
         assert residual is not None
+        if groups.weight is None and self.outputs == 1 and groups.codes.min(initial=0) >= 0:
+            proba = residual + groups.codes[:, None]
+            return value, gradient, np.column_stack([proba, np.ones(len(proba))])
         weight = np.where(groups.codes < 0, 0.0, 1.0 if groups.weight is None else groups.weight)
         with np.errstate(divide="ignore", invalid="ignore"):
             proba = np.where(weight[:, None] > 0, residual / weight[:, None], 0.0)
@@ -151,10 +160,7 @@ class LogisticLoss:
             x = memory[: ends[-1]]
             for part, sums in zip(h, out, strict=True):
                 kernels.add_products(x, x * part[rows, None], ends, sums)
-        upper = out[:, 0, :size, :size]
-        i, j = np.tril_indices(size, -1)
-        upper[:, i, j] = upper[:, j, i]
-        return np.asarray(upper)
+        return _whole(out[:, 0, :size, :size])
 
     def _squares(self, X: Array | SparseRows, h: Floats) -> Floats:
         """Σᵢ h_ik x_ij², (outputs, d)."""
@@ -168,7 +174,7 @@ class LogisticLoss:
         out = np.zeros((h.shape[1], X.shape[1]))
         origin = 0.0 if self.origin is None else self.origin
         for rows in slabs(*X.shape):
-            out += h[rows].T @ (X[rows].astype(np.float64) - origin) ** 2
+            out += _transposed_product(h[rows], (X[rows].astype(np.float64) - origin) ** 2)
         return out
 
 
@@ -189,6 +195,33 @@ def numbers(rows: Rows) -> Array | SparseRows:
     """The cells as kernels read them: typed columns are encoded before they come here."""
     assert isinstance(rows.X, np.ndarray | SparseRows)
     return rows.X if isinstance(rows.X, SparseRows) else floats(rows.X)
+
+
+def _whole(upper: Floats) -> Floats:
+    """Symmetric matrices (c, p, p) from their upper triangles."""
+    i, j = _below(upper.shape[1])
+    upper[:, i, j] = upper[:, j, i]
+    return upper
+
+
+@cache
+def _below(size: int) -> tuple[Array, Array]:
+    """Where a square matrix lies below its diagonal."""
+    return np.tril_indices(size, -1)
+
+
+def _product(X: Array | SparseRows, table: Floats) -> Floats:
+    """X tableᵀ. Not by BLAS, whose threads would have a say in the last bits."""
+    if isinstance(X, SparseRows):
+        return np.asarray(X.scipy(copy=False) @ table.T)
+    return np.einsum("nd,kd->nk", X, table)
+
+
+def _transposed_product(R: Floats, X: Array | SparseRows) -> Floats:
+    """Rᵀ X, likewise."""
+    if isinstance(X, SparseRows):
+        return np.asarray(X.scipy(copy=False).T @ R).T
+    return np.stack([np.einsum("n,nd->d", r, X) for r in np.ascontiguousarray(R.T)])
 
 
 def _sparse_products(X: Any, h: Floats, intercept: bool) -> Floats:

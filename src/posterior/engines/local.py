@@ -79,11 +79,9 @@ class Local:
             self._even(len(rows), *_rows_to_sum(rows)) if exact else _rows_to_round(rows)
         )
         starts = chunk_starts(len(rows), size)
-        if len(starts) == 1 and exact:
+        if len(starts) == 1:
             return function(rows)
-        with _one_blas_thread():  # whose threads would change the bits of sums that round
-            if len(starts) == 1:
-                return function(rows)
+        with _one_blas_thread():
             return reduce(add, self._map(lambda i: function(rows[i : i + size]), starts))
 
     def fill(

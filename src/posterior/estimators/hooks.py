@@ -18,7 +18,17 @@ from posterior.families.family import AnyFamily
 from posterior.generative.joint import Joint, JointStatistics
 
 
-class Hooks(ClassifierMixin, BaseEstimator):
+class Parameters(BaseEstimator):
+    """Parameters are checked where they are used."""
+
+    def _validate_params(self) -> None:
+        """Check the parameters that differ from their defaults."""
+        defaults = _defaults(type(self).__init__)
+        if any(getattr(self, name) is not value for name, value in defaults.items()):
+            super()._validate_params()
+
+
+class Hooks(ClassifierMixin, Parameters):
     """How input becomes features, which family they have, and what users find on the model."""
 
     statistics_: JointStatistics[Any]
@@ -60,12 +70,6 @@ class Hooks(ClassifierMixin, BaseEstimator):
     def _forgotten(self, features: Any) -> Any:
         """Statistics after rows were taken back, without what only those rows had."""
         return features
-
-    def _validate_params(self) -> None:
-        """Check the parameters that differ from their defaults."""
-        defaults = _defaults(type(self).__init__)
-        if any(getattr(self, name) is not value for name, value in defaults.items()):
-            super()._validate_params()
 
     def _feature_names(self) -> Array:
         names = getattr(self, "feature_names_in_", None)

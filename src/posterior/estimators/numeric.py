@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
@@ -14,6 +13,7 @@ from posterior.data import validate
 from posterior.data.rows import Features, SparseRows
 from posterior.data.typing import Floats
 from posterior.estimators.base import GenerativeClassifier
+from posterior.estimators.hooks import Parameters
 
 CALIBRATED = [None, str]
 CSR = (sparse.csr_array, sparse.csr_matrix)
@@ -28,7 +28,7 @@ def log_prior(weight: Floats, given: Any) -> Floats:
         return np.broadcast_to(np.log(p), weight.shape).astype(np.float64)
 
 
-class NumericInput(BaseEstimator):
+class NumericInput(Parameters):
     """Tables of numbers, dense or sparse, read as they are."""
 
     n_features_in_: int

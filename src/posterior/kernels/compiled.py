@@ -227,17 +227,20 @@ def logistic_sums(
     intercept: Floats,
     residual: Floats | None = None,
     origin: Floats | None = None,
+    hessian: Floats | None = None,
 ) -> tuple[float, Floats, Floats]:
     """Σ w (log Σ_k exp η_k - η_y) over rows and its gradients,  η = (X - o) coefᵀ + b + offset.
 
     One output scores class 1 against class 0; a row of a negative code is left out. `residual`
-    (n, m) receives the derivative by η. Sparse rows have no origin.
+    (n, m) receives the derivative by η, `hessian` (d + 1, whole lanes) with one output the upper
+    triangle of the second derivatives, of the intercept last. Sparse rows have neither this nor
+    an origin.
     """
     gradient, gradient_b = np.zeros(coef.shape), np.zeros(intercept.shape)
     known = None if offset is None else offset.reshape(-1)
     rows = codes, weight, known
     if not isinstance(X, SparseRows):
-        out = (gradient, gradient_b, residual)
+        out = (gradient, gradient_b, residual, hessian)
         return (
             _compiled.logistic_sums(X, origin, *rows, coef, intercept, *out),
             gradient,

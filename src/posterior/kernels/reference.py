@@ -241,11 +241,14 @@ def logistic_sums(
     intercept: Floats,
     residual: Floats | None = None,
     origin: Floats | None = None,
+    hessian: Floats | None = None,
 ) -> tuple[float, Floats, Floats]:
     """Σ w (log Σ_k exp η_k - η_y) over rows and its gradients,  η = (X - o) coefᵀ + b + offset.
 
     One output scores class 1 against class 0; a row of a negative code is left out. `residual`
-    (n, m) receives the derivative by η. Sparse rows have no origin.
+    (n, m) receives the derivative by η, `hessian` (d + 1, whole lanes) with one output the upper
+    triangle of the second derivatives, of the intercept last. Sparse rows have neither this nor
+    an origin.
     """
     table = X.scipy() if isinstance(X, SparseRows) else np.asarray(X, np.float64)
     if origin is not None:
@@ -273,6 +276,11 @@ def logistic_sums(
     derivative = (proba if len(coef) > 1 else proba[:, 1:]) * w[:, None]
     if residual is not None:
         residual[:] = derivative
+    if hessian is not None:
+        x = np.column_stack([table, np.ones(len(codes))])
+        size = np.abs(derivative)
+        h = np.where(w[:, None] > 0, size * (1 - size / np.where(w > 0, w, 1.0)[:, None]), 0.0)
+        hessian[:, : x.shape[1]] += x.T @ (h * x)
     return value, np.asarray((table.T @ derivative).T), derivative.sum(axis=0)
 
 

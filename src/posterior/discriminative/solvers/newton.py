@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
@@ -62,8 +61,9 @@ def newton_direction(hessian: Floats | None, gradient: Floats) -> Floats:
         factor = np.linalg.cholesky(scaled)
         if factor.diagonal().min(initial=1.0) ** 2 < len(g) * np.finfo(float).eps:
             raise np.linalg.LinAlgError
-        half = linalg.solve_triangular(factor, g / scale, lower=True)
-        step = linalg.solve_triangular(factor.T, half, lower=False) / scale
+        step = (
+            np.linalg.solve(scaled, g / scale) / scale
+        )  # SciPy's triangular solver is slow to call
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(scaled)
         kept = values > len(g) * np.finfo(float).eps * values.max(initial=0.0)
