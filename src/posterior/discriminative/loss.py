@@ -42,7 +42,8 @@ class LogisticLoss:
             hessian = np.zeros((size, -(-size // LANES) * LANES))
             value, gradient, _ = self._pass(rows, coef, None, hessian)
             kept = coef.shape[1]
-            return Quadratic(value, gradient, _whole(hessian[None, :kept, :kept])[0])
+            square = np.ascontiguousarray(hessian[None, :kept, :kept])
+            return Quadratic(value, gradient, _whole(square)[0])
         value, gradient, shares = self._shares(rows, coef)
         proba, weight = shares[:, :-1], shares[:, -1]
         m, p = coef.shape
@@ -63,6 +64,13 @@ class LogisticLoss:
         if self.intercept:
             squares = np.column_stack([squares, h.sum(axis=0)])
         return Quadratic(value, gradient, squares)
+
+    def products(self, rows: Rows) -> Floats:
+        """Σ w x xᵀ, (p, p), with a one behind each row if there is an intercept."""
+        groups = rows.groups
+        assert isinstance(groups, Hard)
+        weight = np.where(groups.codes < 0, 0.0, 1.0 if groups.weight is None else groups.weight)
+        return np.asarray(self._products(numbers(rows), weight[None])[0])
 
     def shares(self, rows: Rows, coef: Floats) -> Shares:
         """p and w (n, outputs + 1), from which `product` makes products with the Hessian."""

@@ -72,6 +72,15 @@ class Objective:
         assert q.hessian is not None
         return np.asarray(q.hessian + self.penalty.ridge)
 
+    def bound(self, rows_per_column: int) -> Floats:
+        """½ Σ w x xᵀ + ridge of each output, (outputs, p, p), from a sample of the rows.
+
+        No Hessian is larger, whatever the coefficients.
+        """
+        some = self.sampled(rows_per_column * self.shape[1])
+        products = 0.5 * some._sum(self.loss.products)
+        return np.stack([products + np.diag(ridge) for ridge in self.penalty.ridge])
+
     def curvature(self, coef: Floats) -> Callable[[Floats], Floats]:
         """v → H v."""
         shares = self._sum(lambda rows: self.loss.shares(rows, coef)).together()

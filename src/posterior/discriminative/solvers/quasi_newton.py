@@ -30,6 +30,7 @@ from posterior.discriminative.solvers.solution import (
 Metric = Callable[[Floats], Floats]
 Pair = tuple[Floats, Floats, float]
 
+WRITTEN = 400  # columns whose products are worth writing down
 SAMPLE = 300  # rows of a sample for each coefficient: its Hessian is then good to some percent
 
 
@@ -38,7 +39,8 @@ class QuasiNewton:
     """Steps measured by an approximate Hessian that costs little (Nocedal 1980).
 
     `sample` learns the model of a few rows first: where it ends, with its Hessian as the metric,
-    all rows need a handful of passes. Otherwise the metric is the diagonal of the Hessian.
+    all rows need a handful of passes. Otherwise the metric is a bound of the Hessian, or of many
+    columns its diagonal.
     """
 
     stop: Stop = STOP
@@ -50,7 +52,7 @@ class QuasiNewton:
         if self.sample:
             coef, metric = _sampled_metric(objective, start)
         else:
-            metric = _diagonal_metric(objective, start)
+            metric = _metric(objective, start)
         scaled = not self.sample
         q = objective.gradient(coef)
         trace = [Step(q.value, largest(q.gradient) / rows, 0.0)]
@@ -97,7 +99,17 @@ def _inverse(pairs: deque[Pair], metric: Metric, gradient: Floats, scaled: bool)
     return q
 
 
-def _diagonal_metric(objective: Objective, coef: Floats) -> Metric:
+def _metric(objective: Objective, coef: Floats) -> Metric:
+    """From a bound of the Hessian, ½ Σ w x xᵀ for each output (Böhning 1992), or its diagonal."""
+    if objective.shape[1] <= WRITTEN:
+        try:
+            factors = [linalg.cho_factor(part) for part in objective.bound(SAMPLE)]
+        except linalg.LinAlgError:
+            factors = []
+        if factors:
+            return lambda g: np.stack(
+                [linalg.cho_solve(f, part) for f, part in zip(factors, g, strict=True)]
+            )
     diagonal = objective.diagonal(coef)
     scale = np.where(diagonal > 0, diagonal, 1.0)
     return lambda g: g / scale
@@ -111,7 +123,7 @@ def _sampled_metric(objective: Objective, start: Floats) -> tuple[Floats, Metric
     try:
         factor = linalg.cho_factor(hessian, lower=True)
     except linalg.LinAlgError:
-        return start, _diagonal_metric(objective, start)
+        return start, _metric(objective, start)
     if start.any() and objective.gradient(start).value < objective.gradient(coef).value:
         coef = start  # somebody knew better
     return coef, lambda g: np.asarray(linalg.cho_solve(factor, g.ravel()).reshape(g.shape))

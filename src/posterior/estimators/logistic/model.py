@@ -18,7 +18,8 @@ from posterior.data.typing import Array, Floats
 from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty
-from posterior.discriminative.solvers import Solution
+from posterior.discriminative.solvers import Solution, Solver, Watch
+from posterior.discriminative.solvers.solution import ignore
 from posterior.engines.local import Local
 from posterior.estimators.explaining import ExplainingRows
 from posterior.estimators.logistic import settings
@@ -78,7 +79,6 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         if isinstance(y, str):
             X, y = frames.split_target(X, y)
         features = self._features(X, fitting=True, reset=True)
-        self._check_cells(features, 0, fitting=True)
         self.classes_, codes = validate.labels(y, features.shape[0])
         weight = validate.weights(sample_weight, features.shape[0])
         settings.check_input(self.solver, features, len(self.classes_))
@@ -119,6 +119,19 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         if not free or self.solver == "gradient-ascent" or not isinstance(rows.X, np.ndarray):
             return None
         return typical_row(rows.X)
+
+    def _minimized(
+        self, solver: Solver, objective: Objective, start: Floats, watch: Watch = ignore
+    ) -> Solution:
+        """The solution; cells that are no numbers spoil it, and are looked for only then."""
+        try:
+            solution = solver.minimize(objective, start, watch)
+        except (ValueError, np.linalg.LinAlgError):
+            self._check_cells(objective.rows.X, 0, fitting=True)
+            raise
+        if not np.isfinite(solution.trace[-1].value):
+            self._check_cells(objective.rows.X, 0, fitting=True)
+        return solution
 
     def _accept(self, solution: Solution, objective: Objective, dtype: Any) -> None:
         coef = centered(solution.coef, objective)

@@ -177,7 +177,7 @@ class LogisticRegressionCV(LogisticModel):
         stop = settings.stop_of(self)
         solver = settings.solver_of(self.solver, objective, stop, step=1e-4)
         begin = np.zeros(objective.shape) if start is None else start
-        solution = solver.minimize(objective, begin)
+        solution = self._minimized(solver, objective, begin)
         settings.warn_if_tired(self.solver, type(solver).__name__, solution)
         return solution
 

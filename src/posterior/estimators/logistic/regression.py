@@ -152,10 +152,11 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         watched.begin(objective.loss, start)
         firth_fit = None
         if self.firth:
+            self._check_cells(objective.rows.X, 0, fitting=True)
             firth_fit, solution = firth_solution(objective)
             self.solver_ = "Firth"
         else:
-            solution = solver.minimize(objective, start, watched)
+            solution = self._minimized(solver, objective, start, watched)
             self.solver_ = type(solver).__name__
         settings.warn_if_tired(self.solver, self.solver_, solution)
         self.n_iter_ = np.array([solution.n_iter], np.int32)

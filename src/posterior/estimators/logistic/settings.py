@@ -35,6 +35,7 @@ SOLVERS = (
 )
 WITH_LASSO = ("auto", "liblinear", "saga")
 MATRIX = 400  # coefficients whose Hessian is worth writing down
+WORTH = 10**8  # multiplications for a Hessian of several outputs
 MANY = 2000  # rows for each coefficient: a sample of them says where to begin
 
 
@@ -185,10 +186,10 @@ def solver_of(name: str, objective: Objective, stop: Stop, step: float) -> Solve
             return NewtonCG(stop)
         case "lbfgs" | "sag" | "saga":
             return QuasiNewton(stop)
-    if objective.size > MATRIX:
+    (m, p), n = objective.shape, len(objective.rows)
+    if m * p > MATRIX or (m > 1 and n * m**2 * p**2 > WORTH):
         return QuasiNewton(stop)
-    many = len(objective.rows) > MANY * objective.size
-    return QuasiNewton(stop, sample=True) if many and objective.shape[0] == 1 else Newton(stop)
+    return QuasiNewton(stop, sample=True) if m == 1 and n > MANY * p else Newton(stop)
 
 
 def warn_if_tired(name: str, used: str, solution: Solution) -> None:
