@@ -394,3 +394,46 @@ def test_intervals_hold_the_probability(data):
     assert (0 <= low).all() and (high <= 1).all()
     narrow = model.predict_interval(X, level=0.5)
     assert (narrow[0] >= low).all() and (narrow[1] <= high).all()
+
+
+def word_counts(n=400, d=60, seed=0):
+    random = np.random.default_rng(seed)
+    y = random.integers(2, size=n)
+    rate = np.exp(random.normal(-1, 1, d) + 0.7 * np.outer(y, random.normal(size=d)))
+    return random.poisson(rate).astype(float), y
+
+
+def test_log_count_ratios_are_those_of_naive_bayes():
+    from posterior import MultinomialNB
+    from posterior.preprocessing import LogCountRatio
+
+    X, y = word_counts()
+    bayes = MultinomialNB().fit(X, y)
+    ratio = LogCountRatio().fit(X, y)
+    assert_allclose(ratio.ratio_, bayes.feature_log_prob_[1] - bayes.feature_log_prob_[0])
+    assert_allclose(ratio.transform(X), X * ratio.ratio_)
+    assert_allclose(ratio.transform(sparse.csr_array(X)).toarray(), X * ratio.ratio_)
+    # a coefficient of one each is naive Bayes
+    log_odds = ratio.transform(X).sum(axis=1) + np.log(y.mean() / (1 - y.mean()))
+    assert_allclose(log_odds, np.diff(bayes.predict_joint_log_proba(X))[:, 0])
+    for bad, words in ((-X, "Negative values"), (X, "two classes, got 3")):
+        with pytest.raises(ValueError, match=words):
+            LogCountRatio().fit(bad, y if words[0] == "N" else np.arange(len(y)) % 3)
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB"])
+def test_a_fit_can_begin_at_naive_bayes(name):
+    import posterior
+
+    X, y = word_counts()
+    X = X if name == "MultinomialNB" else (X > 0).astype(float)
+    bayes = getattr(posterior, name)().fit(X, y)
+    model = LogisticRegression().begin_at(bayes)
+    assert_allclose(model.predict_proba(X), bayes.predict_proba(X), atol=1e-9)
+    assert_allclose(
+        model.set_params(tol=1e-8).fit(X, y).coef_,
+        LogisticRegression(tol=1e-8).fit(X, y).coef_,
+        atol=1e-6,
+    )
+    with pytest.raises(TypeError, match="not linear"):
+        LogisticRegression().begin_at(posterior.GaussianNB().fit(X, y))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.typing import Floats
 from posterior.discriminative.firth import FirthFit, firth
@@ -19,6 +20,7 @@ from posterior.estimators.logistic.inferring import Fitted, Inferring
 from posterior.estimators.logistic.model import centered
 from posterior.estimators.logistic.streaming import Streaming
 from posterior.estimators.logistic.watching import Watched
+from posterior.estimators.naive_bayes.bernoulli import BernoulliNB
 
 
 class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
@@ -166,6 +168,34 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         if np.isinf(C) and self.solver_ not in ("Firth", "GradientAscent") and self.max_iter > 0:
             self._name_separation(self._fitted)
         watched.end()
+        return self
+
+    def begin_at(self, model: Any) -> Self:
+        """Make the next fit begin at a naive Bayes model whose log odds are linear.
+
+        Naive Bayes is where logistic regression would end if the columns were independent given
+        the class: often a good place to start from, and with few iterations one to stay near.
+
+        Parameters
+        ----------
+        model : a fitted MultinomialNB, ComplementNB or BernoulliNB of the same classes
+        """
+        check_is_fitted(model)
+        if not hasattr(model, "feature_log_prob_") or not hasattr(model, "alpha"):
+            raise TypeError(
+                "Expected a fitted MultinomialNB, ComplementNB or BernoulliNB, got "
+                f"{type(model).__name__}: its log odds are not linear in the columns."
+            )
+        slope = np.asarray(model.feature_log_prob_, np.float64)
+        intercept = np.asarray(model.class_log_prior_, np.float64)
+        if isinstance(model, BernoulliNB):
+            absent = np.log1p(-np.exp(slope))
+            slope, intercept = slope - absent, intercept + absent.sum(axis=1)
+        if len(slope) == 2:
+            slope, intercept = slope[1:] - slope[:1], intercept[1:] - intercept[:1]
+        self.classes_, self.coef_, self.intercept_ = model.classes_, slope, intercept
+        self.n_features_in_ = model.n_features_in_
+        self.warm_start = True
         return self
 
     def _start(self, objective: Objective) -> Floats:
