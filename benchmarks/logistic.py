@@ -93,12 +93,14 @@ def fit(
 ) -> Operation:
     """Every contestant with the loosest tolerance that reaches the same objective."""
     objective = Objective(X, y, **settings)
-    make = {"posterior": lambda tol: posterior.LogisticRegression(tol=tol, **settings)}
+    make = {
+        "posterior": lambda tol: posterior.LogisticRegression(tol=tol, max_iter=3000, **settings)
+    }
     for solver in solvers:
         make[solver] = lambda tol, solver=solver: linear_model.LogisticRegression(
             solver=solver, tol=tol, max_iter=100 if solver == "saga" else 3000, **settings
         )
-    best = objective(posterior.LogisticRegression(tol=1e-9, max_iter=1000, **settings).fit(X, y))
+    best = objective(posterior.LogisticRegression(tol=1e-8, max_iter=3000, **settings).fit(X, y))
     calls = {name: reaching(maker, X, y, objective, best) for name, maker in make.items()}
     peers = [
         Peer(f"scikit-learn {name}", calls[name], target, same_objective(objective), rounds=1)
