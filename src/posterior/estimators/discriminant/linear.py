@@ -25,6 +25,7 @@ from posterior.estimators.discriminant.common import (
 )
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED
+from posterior.estimators.validating import FOLDS
 from posterior.families import MultivariateGaussian, MultivariateGaussianParameters
 from posterior.families.covariance import Scatter, Whitening, shrunken
 from posterior.generative.joint import Joint, JointStatistics
@@ -230,6 +231,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         assert parameters.scatter is not None
         everyone: Scatter = parameters.scatter.pooled()
         return shrunken(everyone.covariance("own"), self._shrinkage())[0]
+
+    def tune(
+        self, X: Any, y: Any, folds: Any = FOLDS, grid: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """As every classifier's; the rule "svd" has no shrinkage to tune."""
+        if grid is None and self.solver == "svd":
+            raise ValueError(
+                "Expected solver='lsqr' or solver='eigen' to tune the shrinkage, got 'svd', which "
+                "has none. Choose one of them."
+            )
+        return super().tune(X, y, folds, grid, sample_weight)
 
     def transform(self, X: Any) -> Floats:
         """Rows along the directions that separate the classes most."""
