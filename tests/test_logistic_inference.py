@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -384,6 +384,7 @@ def small_tables(draw):
     return X, y, k, draw(st.booleans())
 
 
+@settings(max_examples=max(10, settings.default.max_examples // 10))
 @given(small_tables())
 def test_separation_is_found_exactly_where_there_is_some(table):
     X, y, k, intercept = table
@@ -491,6 +492,7 @@ def test_firth_agrees_with_the_authors_package():
     assert_allclose(limits.high, [7.85463171, 0.04045547, -1.23272106, 7.20928050], rtol=1e-6)
 
 
+@settings(max_examples=max(10, settings.default.max_examples // 10))
 @given(st.lists(st.integers(0, 9), min_size=4, max_size=4))
 def test_firth_on_a_table_of_counts_adds_a_half_to_every_cell(counts):
     a, b, c, d = counts

@@ -96,7 +96,7 @@ def assert_same_quadratic(a, b, rtol=AS_GOOD):
 # ---- the textbook, and finite differences ----
 
 
-@share(1)
+@share(5)
 @given(**cases)
 def test_sums_are_those_of_the_textbook(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -115,7 +115,7 @@ def test_sums_are_those_of_the_textbook(random, n, d, outputs, intercept):
     assert_allclose(loss.product(Rows(rows.X, shares), direction), turned, **near)
 
 
-@share(4)
+@share(20)
 @given(**cases)
 def test_derivatives_are_the_slopes_of_what_they_derive(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -132,7 +132,7 @@ def test_derivatives_are_the_slopes_of_what_they_derive(random, n, d, outputs, i
         assert_allclose(slope, found.hessian[c], **near)
 
 
-@share(2)
+@share(10)
 @given(**cases)
 def test_the_hessian_is_symmetric_and_curves_upwards(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -141,7 +141,7 @@ def test_the_hessian_is_symmetric_and_curves_upwards(random, n, d, outputs, inte
     assert np.linalg.eigvalsh(hessian)[0] >= -1e-13 * n * max(np.abs(hessian).max(), 1)
 
 
-@share(2)
+@share(10)
 @given(**cases)
 def test_scores_are_what_the_loss_is_of(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -156,7 +156,7 @@ def test_scores_are_what_the_loss_is_of(random, n, d, outputs, intercept):
 # ---- how the rows come ----
 
 
-@share(2)
+@share(10)
 @given(**cases)
 def test_parts_add_up_to_the_whole(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -170,7 +170,7 @@ def test_parts_add_up_to_the_whole(random, n, d, outputs, intercept):
     assert_same_quadratic(merged(random, parts), loss.quadratic(rows, coef))
 
 
-@share(2)
+@share(10)
 @given(**cases)
 def test_a_weight_counts_like_as_many_rows(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -184,7 +184,7 @@ def test_a_weight_counts_like_as_many_rows(random, n, d, outputs, intercept):
         assert_same_quadratic(method(weighted, coef), method(repeated, coef))
 
 
-@share(2)
+@share(10)
 @given(**cases)
 def test_rows_left_out_are_not_there(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -196,7 +196,7 @@ def test_rows_left_out_are_not_there(random, n, d, outputs, intercept):
         assert_same_quadratic(method(rows, coef), method(few, coef))
 
 
-@share(2)
+@share(10)
 @given(random=randoms, n=n_rows, d=n_columns, outputs=n_outputs, intercept=booleans)
 def test_sparse_cells_stored_in_parts_are_their_sum(random, n, d, outputs, intercept):
     loss, coef = LogisticLoss(outputs, intercept), random.normal(size=(outputs, d + intercept))
@@ -214,7 +214,7 @@ def test_sparse_cells_stored_in_parts_are_their_sum(random, n, d, outputs, inter
     assert_allclose(ours, plain, atol=AS_GOOD * n * d)
 
 
-@share(2)
+@share(10)
 @given(**cases)
 def test_nothing_is_written_to_the_rows(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -226,7 +226,7 @@ def test_nothing_is_written_to_the_rows(random, n, d, outputs, intercept):
     assert bits([rows, coef]) == before
 
 
-@share(2)
+@share(10)
 @given(**cases)
 def test_an_offset_is_a_column_whose_coefficient_is_one(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -243,7 +243,7 @@ def test_an_offset_is_a_column_whose_coefficient_is_one(random, n, d, outputs, i
     assert_allclose(ours.hessian, inner, atol=AS_GOOD * n)
 
 
-@share(2)
+@share(10)
 @given(random=randoms, n=n_rows, d=n_columns, outputs=st.integers(2, 9), intercept=booleans)
 def test_permuting_the_classes_permutes_the_outputs(random, n, d, outputs, intercept):
     loss, rows, coef = a_case(random, n, d, outputs, intercept)
@@ -258,7 +258,7 @@ def test_permuting_the_classes_permutes_the_outputs(random, n, d, outputs, inter
     assert_allclose(b.hessian, a.hessian[order], atol=AS_GOOD * n)
 
 
-@share(2)
+@share(10)
 @given(random=randoms, n=n_rows, d=n_columns, intercept=booleans)
 def test_exchanging_two_classes_turns_the_sign(random, n, d, intercept):
     loss, rows, coef = a_case(random, n, d, 1, intercept)
@@ -271,7 +271,7 @@ def test_exchanging_two_classes_turns_the_sign(random, n, d, intercept):
     assert_allclose(b.hessian, a.hessian, atol=AS_GOOD * n)
 
 
-@share(2)
+@share(10)
 @given(random=randoms, n=n_rows, d=n_columns, intercept=booleans)
 def test_one_output_is_two_whose_first_is_zero(random, n, d, intercept):
     loss, rows, coef = a_case(random, n, d, 1, intercept)
