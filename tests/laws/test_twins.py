@@ -172,7 +172,7 @@ def logistic_case(random, n, d, outputs, scale):
     return X, codes, weight, offset, coef, intercept, np.empty((n, outputs)), origin
 
 
-@share(1)
+@share(5)
 @given(
     random=randoms,
     n=st.integers(0, 200),
