@@ -35,6 +35,8 @@ from posterior.discriminative.solvers.newton import newton_direction
 from posterior.discriminative.solvers.solution import Stop
 from posterior.engines.local import Local
 
+pytestmark = pytest.mark.slow  # on the compiled kernels only
+
 # NV, PI, EH and HG of 79 women: Heinze and Schemper (2002), as printed on the page of data sets of
 # Agresti (2015), "Foundations of Linear and Generalized Linear Models".
 ENDOMETRIAL = """

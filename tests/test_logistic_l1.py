@@ -24,6 +24,8 @@ from posterior.discriminative.solvers.solution import CONVERGED, TIRED, Stop
 from posterior.engines.local import Local
 from posterior.kernels import reference
 
+pytestmark = pytest.mark.slow  # on the compiled kernels only
+
 TIGHT = Stop(tol=1e-6, max_iter=200)
 
 

@@ -19,6 +19,8 @@ from posterior.plots.path import regularization_path
 from posterior.plots.sigmoid import sigmoid
 from posterior.plots.trace import trace
 
+pytestmark = pytest.mark.slow  # on the compiled kernels only
+
 BREAKOUT = "</script><script>alert(1)</script>"
 
 

@@ -33,7 +33,7 @@ TOLERANCE = 1e-12
 
 def few(part):
     """EM takes hundreds of steps a case."""
-    return share(10 * part)
+    return share(30 * part)
 
 
 def labels(random, n, k=3):

@@ -232,6 +232,7 @@ def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out
         out[rows] = (bias - missed) + np.where(missing, 0.0, x * weight).sum(axis=2)
 
 
+@np.errstate(invalid="ignore", over="ignore")  # of cells that are no numbers
 def logistic_sums(
     X: Array | SparseRows,
     codes: Codes,
