@@ -232,7 +232,6 @@ def linear_log_joint(X: Array, weight: Floats, absent: Floats, bias: Floats, out
         out[rows] = (bias - missed) + np.where(missing, 0.0, x * weight).sum(axis=2)
 
 
-@np.errstate(invalid="ignore", over="ignore")  # of cells that are no numbers
 def logistic_sums(
     X: Array | SparseRows,
     codes: Codes,
@@ -251,38 +250,39 @@ def logistic_sums(
     triangle of the second derivatives, of the intercept last. Sparse rows have neither this nor
     an origin.
     """
-    table = X.scipy() if isinstance(X, SparseRows) else np.asarray(X, np.float64)
-    if origin is not None:
-        table = table - origin
-    w = np.where(codes < 0, 0.0, 1.0 if weight is None else weight)
-    codes = np.maximum(codes, 0)
-    eta = np.asarray(table @ coef.T) + intercept
-    if offset is not None:
-        eta += offset.reshape(eta.shape)
-    if len(coef) == 1:
-        full = np.column_stack([np.zeros(len(eta)), eta])
-    else:
-        full = eta
-    top = full.max(axis=1, keepdims=True)
-    share = np.exp(full - top)
-    total = share.sum(axis=1)
-    picked = full[np.arange(len(codes)), codes]
-    # what the others add to the row's largest share: log(1 + small) keeps its digits
-    rest = total - 1.0 if full.shape[1] > 2 else np.exp(-np.abs(full[:, 1] - full[:, 0]))
-    value = float(w @ (np.log1p(rest) + (top[:, 0] - picked)))
-    proba = share / total[:, None]
-    proba[np.arange(len(codes)), codes] = 0.0
-    others = np.minimum(proba.sum(axis=1), 1.0)
-    proba[np.arange(len(codes)), codes] = -others  # p - 1, with all its digits
-    derivative = (proba if len(coef) > 1 else proba[:, 1:]) * w[:, None]
-    if residual is not None:
-        residual[:] = derivative
-    if hessian is not None:
-        x = np.column_stack([table, np.ones(len(codes))])
-        size = np.abs(derivative)
-        h = np.where(w[:, None] > 0, size * (1 - size / np.where(w > 0, w, 1.0)[:, None]), 0.0)
-        hessian[:, : x.shape[1]] += x.T @ (h * x)
-    return value, np.asarray((table.T @ derivative).T), derivative.sum(axis=0)
+    with np.errstate(invalid="ignore", over="ignore"):  # of cells that are no numbers
+        table = X.scipy() if isinstance(X, SparseRows) else np.asarray(X, np.float64)
+        if origin is not None:
+            table = table - origin
+        w = np.where(codes < 0, 0.0, 1.0 if weight is None else weight)
+        codes = np.maximum(codes, 0)
+        eta = np.asarray(table @ coef.T) + intercept
+        if offset is not None:
+            eta += offset.reshape(eta.shape)
+        if len(coef) == 1:
+            full = np.column_stack([np.zeros(len(eta)), eta])
+        else:
+            full = eta
+        top = full.max(axis=1, keepdims=True)
+        share = np.exp(full - top)
+        total = share.sum(axis=1)
+        picked = full[np.arange(len(codes)), codes]
+        # what the others add to the row's largest share: log(1 + small) keeps its digits
+        rest = total - 1.0 if full.shape[1] > 2 else np.exp(-np.abs(full[:, 1] - full[:, 0]))
+        value = float(w @ (np.log1p(rest) + (top[:, 0] - picked)))
+        proba = share / total[:, None]
+        proba[np.arange(len(codes)), codes] = 0.0
+        others = np.minimum(proba.sum(axis=1), 1.0)
+        proba[np.arange(len(codes)), codes] = -others  # p - 1, with all its digits
+        derivative = (proba if len(coef) > 1 else proba[:, 1:]) * w[:, None]
+        if residual is not None:
+            residual[:] = derivative
+        if hessian is not None:
+            x = np.column_stack([table, np.ones(len(codes))])
+            size = np.abs(derivative)
+            h = np.where(w[:, None] > 0, size * (1 - size / np.where(w > 0, w, 1.0)[:, None]), 0.0)
+            hessian[:, : x.shape[1]] += x.T @ (h * x)
+        return value, np.asarray((table.T @ derivative).T), derivative.sum(axis=0)
 
 
 def take_columns(X: SparseRows, columns: Integers) -> sparse.csc_array:
