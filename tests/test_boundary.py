@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
@@ -24,6 +24,8 @@ from posterior import (
     QuadraticDiscriminantAnalysis,
 )
 from posterior.explain import Curves, Points, Surface, decision_boundary
+
+some = settings(max_examples=max(10, settings.default.max_examples // 5))
 
 
 @dataclass
@@ -105,6 +107,7 @@ def lines(draw):
     return on_a_line(prior / prior.sum(), np.array(means, float), deviations)
 
 
+@some
 @given(model=lines())
 def test_points_agree_with_the_largest_on_a_dense_grid(model):
     found = decision_boundary(model)
@@ -119,6 +122,7 @@ def test_points_agree_with_the_largest_on_a_dense_grid(model):
     assert (short <= 1e-12 * model.size(X)).all()
 
 
+@some
 @given(model=lines())
 def test_classes_are_equal_at_the_points_between_them(model):
     found = decision_boundary(model)
@@ -128,6 +132,7 @@ def test_classes_are_equal_at_the_points_between_them(model):
     assert (abs(left - right)[:, 0] <= 1e-12 * size).all()
 
 
+@some
 @given(model=lines(), seed=st.integers(0, 100))
 def test_relabeling_classes_leaves_the_points_in_place(model, seed):
     order = np.random.default_rng(seed).permutation(len(model.c))
@@ -214,6 +219,7 @@ def planes(draw):
     return normals(rng.dirichlet(np.ones(k)) * 0.9 + 0.1 / k, means, covariances)
 
 
+@some
 @given(model=planes())
 def test_curves_lie_on_the_boundary(model):
     found = decision_boundary(model, resolution=24)
@@ -225,6 +231,7 @@ def test_curves_lie_on_the_boundary(model):
         assert ((x0 <= x) & (x <= x1) & (y0 <= y) & (y <= y1)).all()
 
 
+@some
 @given(model=planes())
 def test_every_change_along_a_grid_line_has_a_curve_beside_it(model):
     found = decision_boundary(model, resolution=30)
