@@ -73,8 +73,11 @@ def tables() -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     names = ["heart", "ancestry", "netflix"]
     if not all((folder / f"{name}-train.csv").is_file() for name in names):
         return {"simulated": (simulated(0), simulated(1))}
-    read = lambda name, part: pd.read_csv(folder / f"{name}-{part}.csv")  # noqa: E731
-    return {name: (read(name, "train"), read(name, "test")) for name in names}
+    train, test = (
+        {name: pd.read_csv(folder / f"{name}-{part}.csv") for name in names}
+        for part in ("train", "test")
+    )
+    return {name: (train[name], test[name]) for name in names}
 
 
 def simulated(seed: int, n: int = 300, d: int = 15) -> pd.DataFrame:

@@ -11,8 +11,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from posterior.data.rows import Hard, Rows, take
+from posterior.data.rows import Hard, Rows, SparseRows, take
 from posterior.data.typing import Array, Floats
+from posterior.discriminative.loss import numbers
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers import Solution
 from posterior.estimators.learning import all_or_nothing
@@ -187,10 +188,11 @@ class LogisticRegressionCV(LogisticModel):
         model.coef_, model.intercept_ = slope, intercept
         groups = asked.groups
         assert isinstance(groups, Hard)
-        X = asked.X if isinstance(asked.X, np.ndarray) else asked.X.scipy()  # type: ignore[union-attr]
+        X = numbers(asked)
+        table = X.scipy() if isinstance(X, SparseRows) else X
         truth = self.classes_[groups.codes]
         weight = {} if groups.weight is None else {"sample_weight": groups.weight}
-        return float(self._scorer()(model, X, truth, **weight))
+        return float(self._scorer()(model, table, truth, **weight))
 
     def _scorer(self) -> Any:
         return get_scorer(self.scoring or "accuracy")
