@@ -1,4 +1,4 @@
-"""What a generative classifier says about itself; the rest is derived from it."""
+"""What a generative model says about itself; the rest is derived from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Features
@@ -28,7 +28,7 @@ class Parameters(BaseEstimator):
             super()._validate_params()
 
 
-class Hooks(ClassifierMixin, Parameters):
+class Hooks(Parameters):
     """How input becomes features, which family they have, and what users find on the model."""
 
     statistics_: JointStatistics[Any]

@@ -1,4 +1,4 @@
-"""Classifiers that read any table: arrays and frames, numbers and words, missing cells."""
+"""Any table: arrays and frames, numbers and words, missing cells."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sklearn.utils.validation import validate_data
 
 from posterior.data import frames
 from posterior.data.typing import Array
-from posterior.estimators.base import GenerativeClassifier
+from posterior.estimators.hooks import Parameters
 
 
-class TableClassifier(GenerativeClassifier):
+class TableInput(Parameters):
     """Reads an array of numbers as it is, and anything else column by column."""
 
     def __sklearn_tags__(self) -> Tags:

@@ -14,14 +14,15 @@ from sklearn.utils._param_validation import Interval
 from posterior.data import frames
 from posterior.data.rows import CodedRows, Rows
 from posterior.data.typing import Array, Floats
+from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.numeric import CALIBRATED, log_prior
-from posterior.estimators.table import TableClassifier
+from posterior.estimators.table import TableInput
 from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.statistics.counts import Counts
 
 
-class JointBayes(TableClassifier):
+class JointBayes(TableInput, GenerativeClassifier):
     """Bayes' rule with one probability for every different row, and no assumption.
 
     p(y = k | x) ∝ π_k (n_kx + α) / (n_k + α ∏ⱼ |Vⱼ|)

@@ -1,0 +1,216 @@
+"""Families by column: what each column of a table holds, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from posterior.data import frames, validate
+from posterior.data.names import plain
+from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
+from posterior.data.table import Table
+from posterior.data.typing import Array
+from posterior.estimators.hooks import Hooks
+from posterior.estimators.table import TableInput
+from posterior.families import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Laplace,
+    Multinomial,
+    Poisson,
+    Product,
+    PseudoRows,
+)
+from posterior.families.family import AnyFamily
+from posterior.families.product import Parts
+
+FAMILIES: dict[str, AnyFamily] = {
+    "bernoulli": Bernoulli(),
+    "categorical": Categorical(),
+    "gaussian": Gaussian(),
+    "multinomial": Multinomial(),
+    "poisson": Poisson(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the table."""
+
+    name: Any
+    kind: frames.Kind
+
+
+class MixedColumns(TableInput, Hooks):
+    """Each column has a family: as asked, or as its values say."""
+
+    families: Any
+    prior_rows: Any
+
+    def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
+        columns = self._read(X, reset)
+        if reset:
+            self.schema_ = self._kinds(columns)
+        if self._plain():
+            family, js = self._blocks()[0]
+            return columns if isinstance(columns, np.ndarray) else self._block(columns, family, js)
+        return Blocks(tuple(self._block(columns, family, js) for family, js in self._blocks()))
+
+    def _kinds(self, columns: Array | list[nw.Series[Any]]) -> tuple[Column, ...]:
+        """What each column holds."""
+        names = self._feature_names()
+        if isinstance(columns, np.ndarray):
+            return tuple(Column(plain(name), "number") for name in names)
+        pairs = zip(names, columns, strict=True)
+        asked = self.families if isinstance(self.families, Mapping) else {}
+        return tuple(
+            Column(plain(name), "category" if name in asked else frames.kind(column))
+            for name, column in pairs
+        )
+
+    def _assigned(self) -> list[AnyFamily | None]:
+        """The family of each column: as asked, or as its values say."""
+        names = [column.name for column in self.schema_]
+        asked = self.families if isinstance(self.families, Mapping) else {}
+        unknown = [name for name in asked if name not in names]
+        if unknown:
+            raise ValueError(f"Expected families for columns of {names}, got {unknown}.")
+        families = []
+        for column in self.schema_:
+            family: AnyFamily | None
+            if column.name in asked:
+                given = asked[column.name]
+                family = None if given is None else _family(given, column.name)
+            elif self.families is not None and not isinstance(self.families, Mapping):
+                family = _family(self.families, column.name)
+            elif column.kind == "number":
+                family = Gaussian(PseudoRows(self.prior_rows))
+            else:
+                family = Categorical(Laplace(self.prior_rows))
+            if getattr(self, "predictive", False) and hasattr(family, "predictive"):
+                family = replace(family, predictive=True)  # type: ignore[type-var]
+            families.append(family)
+        if all(family is None for family in families):
+            raise ValueError("Expected a family for at least one column, got None for all.")
+        return families
+
+    def _plain(self) -> bool:
+        """Whether one family of numbers has all columns."""
+        blocks = self._blocks()
+        whole = len(blocks) == 1 and len(blocks[0][1]) == len(self.schema_)
+        return whole and not isinstance(blocks[0][0], Categorical)
+
+    def _blocks(self) -> list[tuple[AnyFamily, tuple[int, ...]]]:
+        """Columns that share a family, together."""
+        blocks: dict[AnyFamily, list[int]] = {}
+        for j, family in enumerate(self._assigned()):
+            if family is not None:
+                blocks.setdefault(family, []).append(j)
+        return [(family, tuple(js)) for family, js in blocks.items()]
+
+    def _block(
+        self, columns: Array | list[nw.Series[Any]], family: AnyFamily, js: tuple[int, ...]
+    ) -> Array | CodedRows:
+        if isinstance(family, Categorical):
+            cells = [frames.items(_cells(columns, j), self.schema_[j].name) for j in js]
+            values = tuple(frames.distinct(c) for c in cells)
+            coded = zip(cells, values, strict=True)
+            return CodedRows(np.stack([frames.encode(c, v) for c, v in coded], axis=1), values)
+        if isinstance(columns, np.ndarray):
+            return np.ascontiguousarray(columns[:, js], np.float64)
+        return np.stack([frames.numbers(columns[j]) for j in js], axis=1)
+
+    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
+        parts = X.parts if isinstance(X, Blocks) else (X,)
+        for (family, js), part in zip(self._blocks(), parts, strict=True):
+            if isinstance(part, CodedRows | SparseRows):
+                continue
+            counts = isinstance(family, Multinomial | Poisson)
+            validate.check_numbers(
+                part,
+                first_row=first_row,
+                names=self._feature_names()[list(js)],
+                allow_missing=not isinstance(family, Multinomial),
+                allow_negative=not counts,
+                estimator=f"the {type(family).__name__} columns of {type(self).__name__}",
+            )
+
+    def _family(self) -> AnyFamily:
+        blocks = self._blocks()
+        if self._plain():
+            return blocks[0][0]
+        columns = tuple(js for _, js in blocks)
+        return Product(tuple(f for f, _ in blocks), columns, len(self.schema_))
+
+    def _columns(self) -> Table:
+        """What each column was taken for."""
+        seen: dict[int, str] = {}
+        features = self.statistics_.features
+        parts = features.parts if isinstance(features, Parts) else (features,)
+        for (family, js), part in zip(self._blocks(), parts, strict=True):
+            for i, j in enumerate(js):
+                seen[j] = _summary(part.values[i]) if isinstance(family, Categorical) else ""
+        families = self._assigned()
+        return Table(
+            {
+                "column": np.array([str(c.name) for c in self.schema_]),
+                "family": np.array(
+                    ["left out" if f is None else type(f).__name__ for f in families]
+                ),
+                "values": np.array([seen.get(j, "") for j in range(len(families))]),
+            }
+        )
+
+    def _as_input(self, features: Any) -> Any:
+        """A frame of the library that came, or an array."""
+        if isinstance(features, np.ndarray):
+            return features
+        parts = features.parts if isinstance(features, Blocks) else (features,)
+        sampled: dict[int, Array] = {}
+        for (_, js), part in zip(self._blocks(), parts, strict=True):
+            for i, j in enumerate(js):
+                sampled[j] = _sampled(part, i, self.schema_[j].kind)
+        names = [str(column.name) for column in self.schema_]
+        empty = np.full(len(next(iter(sampled.values()))), np.nan)
+        table = {name: sampled.get(j, empty) for j, name in enumerate(names)}
+        if hasattr(self, "feature_names_in_"):
+            return frames.from_columns(table, self.library_).to_native()
+        words = any(column.dtype.kind in "OU" for column in table.values())
+        columns = [c.astype(object) if words else c for c in table.values()]
+        return np.stack(columns, axis=1)
+
+
+def _family(asked: Any, name: Any) -> AnyFamily:
+    if isinstance(asked, str):
+        if asked not in FAMILIES:
+            raise ValueError(
+                f"Expected one of {sorted(FAMILIES)} for column {name!r}, got {asked!r}."
+            )
+        return FAMILIES[asked]
+    if not hasattr(asked, "statistics"):
+        raise TypeError(
+            f"Expected a family or its name for column {name!r}, got {type(asked).__name__}."
+        )
+    return asked
+
+
+def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:
+    return columns[:, j].tolist() if isinstance(columns, np.ndarray) else columns[j].to_list()
+
+
+def _sampled(part: Any, i: int, kind: frames.Kind) -> Array:
+    """One sampled column, in the type it was learned from."""
+    if not isinstance(part, CodedRows):
+        return np.asarray(part[:, i])
+    values = part.values[i][part.codes[:, i]]
+    return values.astype(np.float64) if kind == "number" else values
+
+
+def _summary(values: Array) -> str:
+    shown = ", ".join(str(v) for v in values[:4])
+    return shown if len(values) <= 4 else f"{shown}, ... ({len(values)})"
