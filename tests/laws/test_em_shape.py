@@ -14,7 +14,7 @@ from strategies import Random, plain, randoms, share, table
 
 from posterior import Bernoulli, Categorical, Gaussian, Laplace, Poisson, Product
 from posterior.data.rows import Blocks, CodedRows, Hard, Rows, Soft
-from posterior.generative import HIDDEN, Joint, JointStatistics, expected, labeled
+from posterior.generative import HIDDEN, Joint, JointStatistics, expectation, labeled
 
 K = 2
 VALUES = (np.array(["a", "b", "c"]), np.array(["x", "y"]))
@@ -81,7 +81,7 @@ def test_rows_of_known_labels_are_summed_as_they_are(case, random, n, weighted):
     weight = random.random(n) if weighted else None
     rows, joint = Rows(X, Hard(codes, K, weight)), first_guess(case, X, random, n)
     assume(can_end(joint))
-    soft, _ = expected(rows, joint)
+    soft = expectation(joint)(rows).statistics
     hard = labeled(rows, case.family)
     np.testing.assert_allclose(soft.weight.rounded(), hard.weight.rounded(), rtol=1e-12)
     a, b = (getattr(s.features, "parts", [s.features]) for s in (soft, hard))
@@ -109,8 +109,8 @@ def test_the_likelihood_never_falls(case, random, n, hidden, weighted):
     for _ in range(5):
         if not can_end(joint):
             return
-        statistics, log_likelihood = expected(rows, joint)
-        joint = maximized(statistics, case.family)
+        expected = expectation(joint)(rows)
+        joint, log_likelihood = maximized(expected.statistics, case.family), expected.log_likelihood
         assert log_likelihood >= before - 1e-9 * max(1, abs(before))
         before = log_likelihood
 
@@ -126,7 +126,7 @@ def test_a_label_counts_even_where_the_joint_calls_its_row_impossible(family):
     learned = Rows(X[:2], Hard(np.array([0, 1], np.int32), K))
     joint = maximized(labeled(learned, family), family)
     codes = np.array([0, 1, 0, 0], np.int32)
-    soft, _ = expected(Rows(X, Hard(codes, K)), joint)
+    soft = expectation(joint)(Rows(X, Hard(codes, K))).statistics
     np.testing.assert_allclose(soft.weight.rounded(), [3, 1], rtol=1e-12)
 
 
@@ -137,8 +137,8 @@ def test_hidden_rows_are_shared_out_whole(random, n):
     guess = labeled(Rows(X, Soft(random.dirichlet(np.ones(K), n))), family)
     codes = np.where(random.random(n) < 0.5, HIDDEN, random.integers(0, K, n)).astype(np.int32)
     rows = Rows(X, Hard(codes, K))
-    statistics, log_likelihood = expected(rows, maximized(guess, family))
+    expected = expectation(maximized(guess, family))(rows)
     known = np.bincount(codes[codes >= 0], minlength=K)
-    assert (statistics.weight.rounded() >= known - 1e-12).all()
-    np.testing.assert_allclose(statistics.weight.sum().rounded(), n, rtol=1e-12)
-    assert np.isfinite(log_likelihood)
+    assert (expected.statistics.weight.rounded() >= known - 1e-12).all()
+    np.testing.assert_allclose(expected.statistics.weight.sum().rounded(), n, rtol=1e-12)
+    assert np.isfinite(expected.log_likelihood)

@@ -119,7 +119,7 @@ class Hard:
     n_groups: int
     weight: Floats | None = None
 
-    def __getitem__(self, rows: slice) -> Hard:
+    def __getitem__(self, rows: slice | Array) -> Hard:
         weight = None if self.weight is None else self.weight[rows]
         return Hard(self.codes[rows], self.n_groups, weight)
 
@@ -134,7 +134,7 @@ class Soft:
     def n_groups(self) -> int:
         return self.R.shape[1]
 
-    def __getitem__(self, rows: slice) -> Soft:
+    def __getitem__(self, rows: slice | Array) -> Soft:
         return Soft(self.R[rows])
 
 
@@ -155,6 +155,11 @@ class Rows:
     def __getitem__(self, rows: slice) -> Rows:
         offset = None if self.offset is None else self.offset[rows]
         return Rows(self.X[rows], self.groups[rows], offset)
+
+    def take(self, index: Array) -> Rows:
+        """Copies of the rows at some positions, in that order."""
+        offset = None if self.offset is None else self.offset[index]
+        return Rows(take(self.X, index), self.groups[index], offset)
 
 
 def chunk_starts(n_rows: int, chunk_rows: int) -> Sequence[int]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from posterior.data.errors import NotFiniteError
 from posterior.data.frames import missing
 from posterior.data.names import quoted
-from posterior.data.rows import SparseRows, slabs
+from posterior.data.rows import Soft, SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats
 
 
@@ -215,3 +215,20 @@ def _where(X: Array | SparseRows, bad: Array, first_row: int, names: Any) -> str
         row, column = (int(i) for i in np.argwhere(bad)[0])
     name = str(column) if names is None else quoted(names[column])
     return f"in row {first_row + row}, column {name}"
+
+
+def responsibilities(R: Any, n_rows: int, n_groups: int, weight: Floats | None) -> Soft:
+    """Which part of each row each group receives: rows that sum to one, times their weight."""
+    shares = np.asarray(R, np.float64)
+    if shares.shape != (n_rows, n_groups):
+        raise ValueError(
+            f"Expected responsibilities of shape ({n_rows}, {n_groups}), got {shares.shape}."
+        )
+    total = shares.sum(axis=1)
+    if not (np.isfinite(total) & (total > 0) & (shares >= 0).all(axis=1)).all():
+        row = int(np.argmin(np.isfinite(total) & (total > 0) & (shares >= 0).all(axis=1)))
+        raise ValueError(
+            f"Expected responsibilities that are not negative and not all zero, row {row} is "
+            f"{shares[row].tolist()}."
+        )
+    return Soft(shares * ((1.0 if weight is None else weight) / total)[:, None])

@@ -9,10 +9,11 @@ from posterior.families.multinomial import Multinomial
 from posterior.families.multivariate_gaussian import MultivariateGaussian
 from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.families.poisson import Poisson
-from posterior.families.priors import Laplace, MEstimate, PseudoRows, VarianceFloor
+from posterior.families.priors import AddedVariance, Laplace, MEstimate, PseudoRows, VarianceFloor
 from posterior.families.product import Product
 
 __all__ = [
+    "AddedVariance",
     "Bernoulli",
     "Categorical",
     "Complement",

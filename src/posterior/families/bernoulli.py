@@ -11,7 +11,12 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
+from posterior.families.priors import (
+    LAPLACE,
+    DiscretePrior,
+    Laplace,
+    pseudo_log_likelihood,
+)
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals, indicators
 
@@ -84,6 +89,13 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
             log_yes = np.where(unknown, np.log(0.5), log_yes)
             log_no = np.where(unknown, np.log(0.5), log_no)
         return BernoulliParameters(log_yes, log_no)
+
+    def log_prior(self, parameters: BernoulliParameters, pooled: Totals) -> float:
+        zero = np.zeros((1, pooled.total.shape[1]))
+        yes, no = self._counts(zero, zero.copy(), self._share(pooled, pooled))
+        return pseudo_log_likelihood(yes, parameters.log_yes) + pseudo_log_likelihood(
+            no, parameters.log_no
+        )
 
     def scorer(self, parameters: BernoulliParameters, bias: Floats) -> Scorer:
         return affine_scorer(parameters.log_no, parameters.log_yes, bias, self._above)

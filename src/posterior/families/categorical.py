@@ -11,7 +11,12 @@ from posterior import kernels
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
+from posterior.families.priors import (
+    LAPLACE,
+    DiscretePrior,
+    Laplace,
+    pseudo_log_likelihood,
+)
 from posterior.kernels import pairs
 from posterior.statistics.counts import Counts, Values, places
 from posterior.statistics.extent import as_codes
@@ -74,6 +79,19 @@ class Categorical(Family[Counts, CategoricalParameters]):
             )
         # nothing seen and nothing believed: all values alike
         return np.where(np.isnan(log_prob), -np.log(float(max(n_values, 1))), log_prob)
+
+    def log_prior(self, parameters: CategoricalParameters, pooled: Counts) -> float:
+        total = 0.0
+        shares = pooled.columns(pooled.table.rounded())
+        for j, (share, log_prob) in enumerate(zip(shares, parameters.log_prob, strict=True)):
+            frequency, n = share / max(share.sum(), 1e-300), self._size(j, share.shape[1])
+            more = self.prior.pseudo_counts(frequency, n)
+            unseen = self.prior.unseen(n)
+            left = n - share.shape[1]  # values that are possible and were not seen
+            hidden = left * unseen if isinstance(self.prior, Laplace) else self.prior.m - more.sum()
+            total += pseudo_log_likelihood(more, log_prob[:, :-1])
+            total += pseudo_log_likelihood(np.maximum(hidden, 0.0), log_prob[:, -1]) if left else 0
+        return total
 
     def scorer(self, parameters: CategoricalParameters, bias: Floats) -> Scorer:
         table = kernels.side_by_side(np.hstack([np.asarray(p) for p in parameters.log_prob]))

@@ -49,17 +49,18 @@ class Scatter:
         between = (self.weight * share)[:, None, None] * apart[:, :, None] * apart[:, None, :]
         return Scatter(weight, mean, self.scatter + other.scatter + between)
 
-    def with_rows(self, m: float) -> Scatter:
-        """With m rows more in each group, which have the mean and covariance of all together."""
+    def with_rows(self, m: float, everyone: Scatter | None = None) -> Scatter:
+        """With m rows more in each group, which have the mean and covariance of everyone (by
+        default of all groups together)."""
         if m == 0:
             return self
-        everyone, k = self.pooled(), len(self.weight)
-        rows = Scatter(
-            np.full(k, m),
-            np.repeat(everyone.mean, k, axis=0),
-            np.repeat(m * everyone.scatter / everyone.weight, k, axis=0),
-        )
-        return self + rows
+        rows, k = (everyone or self.pooled()).as_rows(m), len(self.weight)
+        parts = (rows.weight, rows.mean, rows.scatter)
+        return self + Scatter(*(np.repeat(part, k, axis=0) for part in parts))
+
+    def as_rows(self, m: float) -> Scatter:
+        """As many as m rows with the same mean and covariance."""
+        return Scatter(np.full_like(self.weight, m), self.mean, m * self.scatter / self.weight)
 
     def covariance(self, kind: Kind, shares: tuple[float, ...] | None = None) -> Floats:
         """(k, d, d); or (1, d, d) if all groups share it, each as it weighs or as shares say."""

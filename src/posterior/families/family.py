@@ -53,6 +53,15 @@ class Family(Protocol[S, P]):
         """Parameters of all groups; `pooled`, where the prior looks, defaults to all of them."""
         ...
 
+    def improve(self, statistics: S, pooled: S, parameters: P) -> P:
+        """Parameters more probable than those given, where the best need more than one step."""
+        return self.estimate(statistics, pooled)
+
+    def log_prior(self, parameters: P, pooled: S) -> float:
+        """Log density of the parameters before rows are seen, up to a constant: the log
+        likelihood of the prior's pseudo-rows."""
+        return 0.0
+
     def scorer(self, parameters: P, bias: Floats) -> Scorer:
         """log p(x | k) + bias_k of chunks of rows, prepared once."""
         ...

@@ -13,7 +13,13 @@ from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
 from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.priors import ONE_ROW, GaussianPrior, PseudoRows, VarianceFloor
+from posterior.families.priors import (
+    ONE_ROW,
+    AddedVariance,
+    GaussianPrior,
+    PseudoRows,
+    VarianceFloor,
+)
 from posterior.kernels import pairs
 from posterior.kernels.pairs import Pair, two_product
 from posterior.statistics.moments import Moments, floats
@@ -87,11 +93,18 @@ class Gaussian(Family[Moments, GaussianParameters]):
     log p(x | k) = -½ Σⱼ [ log 2πσ²_kj + (xⱼ - μ_kj)² / σ²_kj ]
 
     `predictive` integrates over the posterior of mean and variance instead of taking its mean:
-    Student's t with as many degrees of freedom as there are rows and pseudo-rows.
+    Student's t with as many degrees of freedom as there are rows and pseudo-rows. `alike` gives
+    all columns of a group one variance. `variance` is known beforehand, if it is given.
     """
 
     prior: GaussianPrior | None = ONE_ROW
     predictive: bool = False
+    alike: bool = False
+    variance: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.variance is not None and not 0 < self.variance < np.inf:
+            raise ValueError(f"Expected a variance above zero, got {self.variance}.")
 
     def statistics(self, X: Array, groups: Groups) -> Moments:
         return Moments.of(X, groups)
@@ -112,7 +125,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
             spread = Pair.of(np.nan_to_num(pooled_variance, posinf=np.inf))
             sums = sums + Sums(m, m * center, m * (center * center + spread))
         weight = sums.weight.rounded()
-        mean, variance = _mean_and_variance(sums)
+        mean, variance = self._mean_and_variance(sums)
         self._check_finite(variance)
         freedom = weight + np.zeros_like(variance) if self.predictive else None
         if self.predictive:
@@ -121,7 +134,9 @@ class Gaussian(Family[Moments, GaussianParameters]):
         if empty.any():  # a group of which no cell was observed knows what everyone knows
             mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
             variance = np.nan_to_num(np.where(empty, pooled_variance, variance), posinf=np.inf)
-        if isinstance(self.prior, VarianceFloor):
+        if self.variance is not None:
+            return GaussianParameters(mean, np.full_like(mean, self.variance))
+        if isinstance(self.prior, VarianceFloor | AddedVariance):
             floor = self._floor(pooled_variance)
             added = float(floor[0, 0]) if floor.size == 1 else 0.0
             return GaussianParameters(mean, variance + floor, freedom, added)
@@ -129,6 +144,16 @@ class Gaussian(Family[Moments, GaussianParameters]):
             says_nothing = ~(pooled_variance > 0)  # never varies, or was never observed
             variance = np.where(np.broadcast_to(says_nothing, variance.shape), np.inf, variance)
         return GaussianParameters(mean, variance, freedom)
+
+    def _mean_and_variance(self, sums: Moments | Sums) -> tuple[Floats, Floats]:
+        mean, variance = _mean_and_variance(sums)
+        if not self.alike:
+            return mean, variance
+        weight = sums.weight.rounded() + np.zeros_like(variance)
+        scatter = np.nan_to_num(weight * variance).sum(axis=-1, keepdims=True)
+        return mean, np.repeat(
+            scatter / weight.sum(axis=-1, keepdims=True), mean.shape[-1], axis=-1
+        )
 
     def _check_finite(self, variance: Floats) -> None:
         if np.isinf(variance.max(initial=0.0)) or np.isinf(variance).any():
@@ -139,9 +164,26 @@ class Gaussian(Family[Moments, GaussianParameters]):
             )
 
     def _floor(self, pooled_variance: Floats) -> Floats:
+        if isinstance(self.prior, AddedVariance):
+            return np.full((*pooled_variance.shape[:-1], 1), self.prior.amount)
         assert isinstance(self.prior, VarianceFloor)
         largest = np.nan_to_num(pooled_variance).max(axis=-1, keepdims=True, initial=0.0)
         return np.asarray(self.prior.portion * largest)
+
+    def log_prior(self, parameters: GaussianParameters, pooled: Moments) -> float:
+        """m rows of variance v₀ around μ₀ in each group:
+
+        -½ m Σ_kj [ log 2πσ²_kj + (v₀ⱼ + (μ₀ⱼ - μ_kj)²) / σ²_kj ]
+        """
+        if not isinstance(self.prior, PseudoRows):
+            return 0.0
+        center, spread = _mean_and_variance(pooled)
+        variance = parameters.variance
+        telling = np.isfinite(variance) & (variance > 0) & np.isfinite(center + spread)
+        v = np.where(telling, variance, 1.0)
+        squares = np.where(telling, spread + (center - parameters.mean) ** 2, 0.0)
+        terms = np.where(telling, LOG_2PI + np.log(v) + squares / v, 0.0)
+        return -0.5 * self.prior.m * float(terms.sum())
 
     def scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
         mean, variance = parameters.mean, parameters.variance
@@ -187,7 +229,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
         seen = sums.weight.rounded() > 0
         score = np.empty((len(x), groups.n_groups))
         # other groups keep their sums; only what the prior says may change from row to row
-        if isinstance(self.prior, VarianceFloor) and not self.predictive and seen.all():
+        plain = not (self.predictive or self.alike) and self.variance is None
+        if isinstance(self.prior, VarianceFloor | AddedVariance) and plain and seen.all():
             _, pooled_variance = everyone.mean_and_variance_without(
                 x, np.zeros_like(groups.codes), groups.weight
             )
@@ -218,7 +261,10 @@ class Gaussian(Family[Moments, GaussianParameters]):
         return parameters.mean[codes] + np.sqrt(finite)[codes] * noise
 
     def n_parameters(self, parameters: GaussianParameters) -> int:
-        return 2 * parameters.mean.size
+        k, d = parameters.mean.shape
+        if self.variance is not None:
+            return k * d
+        return k * d + k if self.alike else 2 * k * d
 
     def impossible(self, statistics: Moments) -> Array:
         return statistics.impossible()

@@ -39,8 +39,8 @@ def completed(
     estimate = maximize(_start(complete, sums.incomplete))
     trace: list[float] = []
     for _ in range(MOST_STEPS):
-        expected, log_likelihood = _expect(complete, patterns, estimate)
-        trace.append(log_likelihood)
+        expected, value = _expect(complete, patterns, estimate)
+        trace.append(value)
         before, estimate = estimate, maximize(expected)
         change = _change(before, estimate)
         if change <= TOLERANCE:
@@ -98,15 +98,26 @@ def _start(complete: Scatter, incomplete: IncompleteRows) -> Scatter:
     return Scatter(rows, mean, rows[:, None, None] * variance[:, :, None] * np.eye(d))
 
 
+def expected_scatter(sums: CrossSums, estimate: Estimate) -> Scatter:
+    """The scatter of all rows, missing cells as a model expects them."""
+    return _expect(Scatter.of(sums.complete), sums.incomplete.patterns(), estimate)[0]
+
+
+def whole(pooled: CrossSums) -> Scatter:
+    """The scatter of everyone; where cells are missing, of columns as if independent."""
+    complete = Scatter.of(pooled.complete)
+    return _start(complete, pooled.incomplete) if len(pooled.incomplete) else complete
+
+
 def _expect(
     complete: Scatter, patterns: list[tuple[Array, IncompleteRows]], estimate: Estimate
 ) -> tuple[Scatter, float]:
     mean, covariance = estimate
-    total, log_likelihood = complete, _log_likelihood(complete, estimate)
+    total, value = complete, log_likelihood(complete, estimate)
     for observed, rows in patterns:
         part, more = _expect_pattern(observed, rows, mean, covariance)
-        total, log_likelihood = total + part, log_likelihood + more
-    return total, log_likelihood
+        total, value = total + part, value + more
+    return total, value
 
 
 def _expect_pattern(
@@ -137,7 +148,7 @@ def _expect_pattern(
     return Scatter(weight, means, scatter), log_likelihood
 
 
-def _log_likelihood(complete: Scatter, estimate: Estimate) -> float:
+def log_likelihood(complete: Scatter, estimate: Estimate) -> float:
     """-½ Σ_k w_k [ d log 2π + log |Σ| + tr Σ⁻¹ (S_k / w_k + (x̄_k - μ_k)(x̄_k - μ_k)ᵀ) ]"""
     mean, covariance = estimate
     total = 0.0

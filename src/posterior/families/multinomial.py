@@ -12,7 +12,12 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.priors import LAPLACE, DiscretePrior, Laplace
+from posterior.families.priors import (
+    LAPLACE,
+    DiscretePrior,
+    Laplace,
+    pseudo_log_likelihood,
+)
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -59,6 +64,11 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         if np.isnan(log_words).any() or np.isneginf(log_words).any():  # an empty urn: words alike
             np.copyto(log_prob, -np.log(log_prob.shape[1]), where=np.isnan(log_prob))
         return MultinomialParameters(log_prob, counts if self.predictive else None)
+
+    def log_prior(self, parameters: MultinomialParameters, pooled: Totals) -> float:
+        everyone = pooled.total.rounded()
+        more = self._counts(np.zeros_like(everyone), everyone)
+        return pseudo_log_likelihood(more, parameters.log_prob)
 
     def scorer(self, parameters: MultinomialParameters, bias: Floats) -> Scorer:
         log_prob = np.ascontiguousarray(parameters.log_prob, np.float64)

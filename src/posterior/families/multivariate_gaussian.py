@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import special, stats
@@ -12,7 +13,15 @@ from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.covariance import Kind, Scatter, shrunken, whitenings
 from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.incomplete import LOG_2PI, check_observed, completed
+from posterior.families.incomplete import (
+    LOG_2PI,
+    Estimate,
+    check_observed,
+    completed,
+    expected_scatter,
+    log_likelihood,
+    whole,
+)
 from posterior.families.normal_density import (
     Measure,
     MultivariateGaussianParameters,
@@ -34,14 +43,16 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     Covariances are each group's own, shared by all, diagonal, or spherical. Missing cells are
     integrated out when scoring and met by EM when learning. `pseudo_rows` adds rows with the mean
     and covariance of all groups to each (the normal-inverse-Wishart prior), `shrinkage` mixes in a
-    sphere, `ridge` an identity. `predictive` integrates over the posterior of mean and covariance:
-    Student's t. `least` drops directions in which rows deviate by less, instead of refusing them.
+    sphere, `ridge` an identity; `added` is added to every variance. `predictive` integrates over
+    the posterior of mean and covariance: Student's t. `least` drops directions in which rows
+    deviate by less, instead of refusing them.
     """
 
     kind: Kind = "own"
     pseudo_rows: float = 0.0
     shrinkage: float = 0.0
     ridge: float = 0.0
+    added: float = 0.0
     predictive: bool = False
     least: float | None = None
     shares: tuple[float, ...] | None = None  # of the groups in a shared covariance
@@ -54,31 +65,58 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     ) -> MultivariateGaussianParameters:
         if self.kind != "shared" and not self.pseudo_rows:
             check_observed(statistics)
-        scatter, trace = completed(statistics, self._maximize)
-        mean, covariance = self._maximize(scatter)
-        weight = scatter.with_rows(self.pseudo_rows).weight
+        everyone = None if pooled is None or not self.pseudo_rows else whole(pooled)
+        maximize = partial(self._maximize, everyone=everyone)
+        scatter, trace = completed(statistics, maximize)
+        return self._parameters(scatter, maximize(scatter), tuple(trace))
+
+    def improve(
+        self,
+        statistics: CrossSums,
+        pooled: CrossSums,
+        parameters: MultivariateGaussianParameters,
+    ) -> MultivariateGaussianParameters:
+        """One step of EM: missing cells are expected from the parameters so far."""
+        if len(statistics.incomplete) == 0:
+            return self.estimate(statistics, pooled)
+        scatter = expected_scatter(statistics, (parameters.mean, parameters.covariance))
+        everyone = whole(pooled) if self.pseudo_rows else None
+        return self._parameters(scatter, self._maximize(scatter, everyone))
+
+    def log_prior(self, parameters: MultivariateGaussianParameters, pooled: CrossSums) -> float:
+        """Of the pseudo-rows in each group."""
+        if not self.pseudo_rows:
+            return 0.0
+        k, rows = len(parameters.mean), whole(pooled).as_rows(self.pseudo_rows)
+        everywhere = Scatter(
+            *(np.repeat(a, k, axis=0) for a in (rows.weight, rows.mean, rows.scatter))
+        )
+        return log_likelihood(everywhere, (parameters.mean, parameters.covariance))
+
+    def _parameters(
+        self, scatter: Scatter, estimate: Estimate, trace: tuple[float, ...] = ()
+    ) -> MultivariateGaussianParameters:
+        mean, covariance = estimate
+        weight = scatter.weight + self.pseudo_rows
         freedom = stretch = None
         if self.predictive:
             shared = self.kind == "shared"
             freedom = np.full(len(weight), weight.sum()) if shared else weight
             with np.errstate(divide="ignore"):
                 stretch = (weight + 1) / weight
+        whitening = whitenings(covariance, self.least)
         return MultivariateGaussianParameters(
-            mean,
-            covariance,
-            whitenings(covariance, self.least),
-            freedom,
-            stretch,
-            scatter,
-            tuple(trace),
+            mean, covariance, whitening, freedom, stretch, scatter, trace
         )
 
-    def _maximize(self, scatter: Scatter) -> tuple[Floats, Floats]:
+    def _maximize(self, scatter: Scatter, everyone: Scatter | None = None) -> Estimate:
         """Means and covariances of completed rows and of pseudo-rows."""
-        prior = scatter.with_rows(self.pseudo_rows)
+        prior = scatter.with_rows(self.pseudo_rows, everyone)
         covariance = shrunken(prior.covariance(self.kind, self.shares), self.shrinkage)
         if self.ridge:
             covariance = (1 - self.ridge) * covariance + self.ridge * np.eye(covariance.shape[-1])
+        if self.added:
+            covariance = covariance + self.added * np.eye(covariance.shape[-1])
         return prior.means(), covariance
 
     def scorer(self, parameters: MultivariateGaussianParameters, bias: Floats) -> Scorer:
@@ -164,7 +202,9 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         """By downdates of rank one where there is nothing but rows; NaN asks for the long way."""
         x, codes = np.asarray(X, np.float64), groups.codes
         score = np.full((len(x), groups.n_groups), np.nan)
-        plain = not (self.pseudo_rows or self.shrinkage or self.ridge or self.predictive)
+        plain = not (
+            self.pseudo_rows or self.shrinkage or self.ridge or self.added or self.predictive
+        )
         plain = plain and self.shares is None
         if not plain or self.kind not in ("own", "shared") or len(statistics.incomplete):
             return score

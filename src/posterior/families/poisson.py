@@ -12,7 +12,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.linear import affine_scorer, dense
 from posterior.families.multinomial import check_finite
-from posterior.families.priors import ONE_ROW, PseudoRows
+from posterior.families.priors import ONE_ROW, PseudoRows, pseudo_log_likelihood
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -51,6 +51,13 @@ class Poisson(Family[Totals, PoissonParameters]):
         with np.errstate(divide="ignore", invalid="ignore"):
             rate = np.where(rows > 0, events / rows, pooled_rate)
         return PoissonParameters(rate, rows + np.zeros_like(rate) if self.predictive else None)
+
+    def log_prior(self, parameters: PoissonParameters, pooled: Totals) -> float:
+        """m rows of the rate of everyone in each group: m Σ_kj [ λ₀ⱼ log λ_kj - λ_kj ]"""
+        rate, everyone = parameters.rate, np.nan_to_num(pooled.mean())
+        with np.errstate(divide="ignore"):
+            events = pseudo_log_likelihood(everyone, np.log(rate))
+        return self.prior.m * (events - float(rate.sum()))
 
     def scorer(self, parameters: PoissonParameters, bias: Floats) -> Scorer:
         if parameters.rows is not None:

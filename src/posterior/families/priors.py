@@ -93,12 +93,28 @@ class VarianceFloor:
         _check_rows("portion", self.portion)
 
 
+@dataclass(frozen=True, slots=True)
+class AddedVariance:
+    """A constant, added to every variance: the rule of scikit-learn's `reg_covar`."""
+
+    amount: float = 1e-6
+
+    def __post_init__(self) -> None:
+        _check_rows("amount", self.amount)
+
+
+def pseudo_log_likelihood(rows: Floats, log_prob: Floats) -> float:
+    """Σ rows log p over all groups; what no pseudo-row has may be impossible."""
+    rows = np.broadcast_to(rows, log_prob.shape)
+    return float((rows * np.where(rows > 0, log_prob, 0.0)).sum())
+
+
 def _check_rows(name: str, value: float | tuple[float, ...] | str) -> None:
     if isinstance(value, str) or not (np.isfinite(value) & (np.asarray(value) >= 0)).all():
         raise ValueError(f"Expected a finite, non-negative {name}, got {value}.")
 
 
-GaussianPrior: TypeAlias = PseudoRows | VarianceFloor
+GaussianPrior: TypeAlias = PseudoRows | VarianceFloor | AddedVariance
 
 LAPLACE = Laplace(1.0)
 ONE_ROW = PseudoRows(1.0)

@@ -52,6 +52,9 @@ class Parts:
         """Without the categories that no group holds any more."""
         return replace(self, parts=tuple(a.seen() if hasattr(a, "seen") else a for a in self.parts))
 
+    def numbers(self) -> Floats:
+        return np.concatenate([part.numbers() for part in self.parts], axis=1)
+
     def arrays(self) -> dict[str, Array]:
         return {
             f"{i}.{name}": array
@@ -82,6 +85,19 @@ class Product(Family[Parts, tuple[Any, ...]]):
             self._placed(i, lambda f=f, s=s, p=p: f.estimate(s, p))  # type: ignore[misc]
             for i, (f, s, p) in enumerate(triples)
         )
+
+    def improve(
+        self, statistics: Parts, pooled: Parts, parameters: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        parts = zip(self.families, statistics.parts, pooled.parts, parameters, strict=True)
+        return tuple(
+            self._placed(i, lambda f=f, s=s, e=e, p=p: f.improve(s, e, p))  # type: ignore[misc]
+            for i, (f, s, e, p) in enumerate(parts)
+        )
+
+    def log_prior(self, parameters: tuple[Any, ...], pooled: Parts) -> float:
+        triples = zip(self.families, parameters, pooled.parts, strict=True)
+        return sum(f.log_prior(p, e) for f, p, e in triples)
 
     def _placed(self, i: int, call: Callable[[], T]) -> T:
         """Calls a part; its errors name columns as the table counts them."""

@@ -1,5 +1,6 @@
-"""Bayes' rule over any family: joint, posterior, evidence, and rows held out for free."""
+"""Bayes' rule over any family: groups known or hidden, and rows held out for free."""
 
-from posterior.generative.joint import HIDDEN, Joint, JointStatistics, expected, labeled
+from posterior.generative.expectation import HIDDEN, Expected, expectation
+from posterior.generative.joint import Joint, JointStatistics, labeled
 
-__all__ = ["HIDDEN", "Joint", "JointStatistics", "expected", "labeled"]
+__all__ = ["HIDDEN", "Expected", "Joint", "JointStatistics", "expectation", "labeled"]

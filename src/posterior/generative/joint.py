@@ -7,8 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from posterior import kernels
-from posterior.data.rows import Features, Hard, Rows, Soft
+from posterior.data.rows import Features, Rows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Scorer, fill
 from posterior.statistics.algebra import Statistics
@@ -17,8 +16,6 @@ from posterior.statistics.moments import group_weight
 
 S = TypeVar("S", bound=Statistics)
 P = TypeVar("P")
-
-HIDDEN = -1  # the code of a row whose group is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +53,10 @@ class JointStatistics(Generic[S]):
 
     def compact(self) -> JointStatistics[S]:
         return JointStatistics(self.weight.compact(), self.features.compact())
+
+    def numbers(self) -> Floats:
+        """All sums, rounded, one line a group."""
+        return np.column_stack([self.weight.rounded(), self.features.numbers()])
 
     def arrays(self) -> dict[str, Array]:
         parts = {f"features.{name}": array for name, array in self.features.arrays().items()}
@@ -96,22 +97,3 @@ class Joint(Generic[S, P]):
 def labeled(rows: Rows, family: Family[S, P]) -> JointStatistics[S]:
     """Sum all rows whose groups are known."""
     return JointStatistics(group_weight(rows.groups), family.statistics(rows.X, rows.groups))
-
-
-def expected(rows: Rows, joint: Joint[S, P]) -> tuple[JointStatistics[S], float]:
-    """Sum all rows, the hidden ones in expectation, r_ik = w_i p(k | x_i, y_i); and their log p.
-
-    A label is evidence: it rules the other groups out.
-    """
-    assert isinstance(rows.groups, Hard)
-    log_joint, code = joint.log_joint(rows.X), rows.groups.codes[:, None]
-    known, own = code != HIDDEN, code == np.arange(log_joint.shape[1])
-    log_joint[known & ~own] = -np.inf
-    log_evidence = np.empty(len(rows))
-    kernels.normalize(log_joint, "posterior", log_evidence)
-    log_joint[known[:, 0]] = own[known[:, 0]]  # also where the joint calls the row impossible
-    weight = rows.groups.weight
-    w = np.ones(len(rows)) if weight is None else weight
-    return labeled(Rows(rows.X, Soft(w[:, None] * log_joint)), joint.family), float(
-        w @ log_evidence
-    )

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Protocol, Self
 
-from posterior.data.typing import Array
+import numpy as np
+
+from posterior.data.typing import Array, Floats
 from posterior.statistics.exact import Exact
 
 
@@ -36,6 +38,10 @@ class Statistics(Addable, Protocol):
 
     def compact(self) -> Self:
         """The same sums in as little memory as they need."""
+        ...
+
+    def numbers(self) -> Floats:
+        """All sums, rounded, one line a group."""
         ...
 
     def arrays(self) -> dict[str, Array]:
@@ -83,6 +89,10 @@ class SumOfFields:
 
     def compact(self) -> Self:
         return self._each(lambda x: x.compact())
+
+    def numbers(self) -> Floats:
+        parts = (getattr(self, f.name).rounded() for f in fields(self))  # type: ignore[arg-type]
+        return np.concatenate([p.reshape(len(p), -1) for p in parts], axis=1)
 
     def arrays(self) -> dict[str, Array]:
         parts: dict[str, Array] = {}

@@ -12,7 +12,7 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.rows import CodedRows, Groups, Hard, slabs
-from posterior.data.typing import Array, Integers
+from posterior.data.typing import Array, Floats, Integers
 from posterior.statistics.exact import Exact
 from posterior.statistics.extent import CODE_TYPES, as_codes
 
@@ -132,6 +132,9 @@ class Counts:
 
     def compact(self) -> Counts:
         return Counts(self.values, self.table.compact())
+
+    def numbers(self) -> Floats:
+        return self.table.rounded()
 
     def arrays(self) -> dict[str, Array]:
         parts = {f"values.{j}": v for j, v in enumerate(self.values)}
