@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 import posterior
-from benchmarks import logistic
+from benchmarks import kmeans, logistic, mixture
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
 from benchmarks.arrays import Array, categories, documents, n_bytes, normal_rows
 from benchmarks.timing import Call, Operation, Peer
@@ -168,8 +168,8 @@ def small(_: int) -> Iterator[Operation]:
             yield Operation(f"{name} {verb}", ours[verb], [Peer(SKLEARN, theirs[verb], 1, compare)])
 
 
-for logistic_case in logistic.CASES:
-    case(logistic_case)
+for other_case in (*logistic.CASES, *mixture.CASES, *kmeans.CASES):
+    case(other_case)
 
 
 def every_call(model: Callable[[], Any], X: Array, y: Array) -> dict[str, Call]:

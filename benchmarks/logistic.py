@@ -15,7 +15,7 @@ import posterior
 from benchmarks.arrays import Array
 from benchmarks.timing import Call, Operation, Peer
 
-LONG = 20.0  # seconds of a fit after which no tighter tolerance is tried
+LONG = 60.0  # seconds of a fit after which no tighter tolerance is tried
 CLOSE = 1e-8  # of the smallest objective found: how near a contestant must come
 TOLERANCES = 10.0 ** -np.arange(3, 10)
 

@@ -93,6 +93,32 @@ POSTERIOR_CLONES void products(const float* x, std::ptrdiff_t step, std::size_t 
     widened_sums<false>(x, step, rows, t, out);
 }
 
+// Some tiles at a time share the coefficients they load.
+template <std::size_t Tiles>
+POSTERIOR_INLINE void measure(const double* x, std::size_t columns, std::size_t groups,
+                              const double* a, const double* b, double* out) {
+    for (std::size_t k = 0; k < groups; ++k) {
+        Lanes sum[Tiles] = {}, v;
+        for (std::size_t j = 0; j < columns; ++j)
+            for (std::size_t t = 0; t < Tiles; ++t) {
+                load(v, x + (t * columns + j) * kLanes);
+                const Lanes z = (v - a[k * columns + j]) * b[k * columns + j];
+                sum[t] += z * z;
+            }
+        for (std::size_t t = 0; t < Tiles; ++t) store(out + (t * groups + k) * kLanes, sum[t]);
+    }
+}
+
+POSTERIOR_CLONES void distances_side_by_side(const double* x, std::size_t tiles,
+                                             std::size_t columns, std::size_t groups,
+                                             const double* a, const double* b, double* out) {
+    std::size_t t = 0;
+    for (; t + 4 <= tiles; t += 4)
+        measure<4>(x + t * columns * kLanes, columns, groups, a, b, out + t * groups * kLanes);
+    for (; t < tiles; ++t)
+        measure<1>(x + t * columns * kLanes, columns, groups, a, b, out + t * groups * kLanes);
+}
+
 // Adds x times a row of W to the sums of up to eight groups a vector, which stay in registers.
 template <std::size_t Vectors>
 struct Accumulators {

@@ -6,15 +6,18 @@
 #include <algorithm>
 #include <optional>
 
+#include "centers.hpp"
 #include "coordinate.hpp"
 #include "counts.hpp"
 #include "exact.hpp"
+#include "exact_products.hpp"
 #include "leave_out.hpp"
 #include "log_prob.hpp"
 #include "logistic.hpp"
 #include "moments.hpp"
 #include "normalize.hpp"
 #include "products.hpp"
+#include "soft.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -61,6 +64,19 @@ p::Sums sums(const Output<std::int64_t>& limbs, std::int64_t exponent) {
 
 std::size_t cells(const Output<std::int64_t>& limbs) {
     return limbs.size() == 0 ? 0 : limbs.size() / limbs.shape(limbs.ndim() - 1);
+}
+
+template <typename T>
+p::Matrix<T> rows(const Contiguous<T>& X) {
+    return {X.data(), X.shape(0), X.shape(1), X.stride(0), 1};
+}
+
+template <typename T>
+p::Centers<T> centers(const Vector<T>& origin, const Contiguous<T>& points,
+                      const Output<const T>& table, const Contiguous<T>& half,
+                      const Contiguous<std::int32_t>& number) {
+    return {half.shape(0), origin.shape(0), origin.data(), points.data(), table.data(),
+            half.data(), number.data()};
 }
 
 template <typename T>
@@ -121,15 +137,34 @@ void bind_tables_of_numbers(nb::module_& m) {
           "bias"_a.noconvert(), "out"_a.noconvert());
     m.def("square_distances",
           [](Table<T> X, Vector<double> origin, Output<const double> weight,
-             Output<const double> center, Output<double> out) {
+             Output<const double> center, Weight constant, Output<double> out) {
               nb::gil_scoped_release free;
               p::square_distances(matrix(X),
                                   {weight.shape(0), center.shape(0), weight.shape(1),
-                                   origin.data(), weight.data(), center.data()},
+                                   origin.data(), weight.data(), center.data(),
+                                   constant ? constant->data() : nullptr},
                                   out.data());
           },
           "X"_a.noconvert(), "origin"_a.noconvert(), "weight"_a.noconvert(),
-          "center"_a.noconvert(), "out"_a.noconvert());
+          "center"_a.noconvert(), "constant"_a.none(), "out"_a.noconvert());
+    m.def("soft_products",
+          [](Table<T> X, Contiguous<double> R, Contiguous<double> origin, Output<double> totals,
+             Output<double> products) {
+              nb::gil_scoped_release free;
+              return p::soft_products(matrix(X), {R.data(), R.shape(1)}, origin.data(),
+                                      totals.data(), products.data());
+          },
+          "X"_a.noconvert(), "R"_a.noconvert(), "origin"_a.noconvert(), "totals"_a.noconvert(),
+          "products"_a.noconvert());
+    m.def("soft_moments",
+          [](Table<T> X, Contiguous<double> R, Contiguous<double> origin, Output<double> weight,
+             Output<double> totals, Output<double> squares) {
+              nb::gil_scoped_release free;
+              p::soft_moments(matrix(X), {R.data(), R.shape(1)}, origin.data(), weight.data(),
+                              totals.data(), squares.data());
+          },
+          "X"_a.noconvert(), "R"_a.noconvert(), "origin"_a.noconvert(), "weight"_a.noconvert(),
+          "totals"_a.noconvert(), "squares"_a.noconvert());
     m.def("logistic_sums",
           [](Table<T> X, Weight origin, Codes codes, Weight weight, Weight offset,
              Contiguous<double> W, Vector<double> b, Output<double> gradient,
@@ -144,6 +179,40 @@ void bind_tables_of_numbers(nb::module_& m) {
           "X"_a.noconvert(), "origin"_a.none(), "codes"_a.noconvert(), "weight"_a.none(), "offset"_a.none(),
           "W"_a.noconvert(), "b"_a.noconvert(), "gradient"_a.noconvert(),
           "gradient_b"_a.noconvert(), "residual"_a.none(), "hessian"_a.none());
+    m.def("nearest",
+          [](Contiguous<T> X, Vector<T> origin, Contiguous<T> points, Output<const T> table,
+             Contiguous<T> half, Contiguous<std::int32_t> number, Output<std::int32_t> labels) {
+              nb::gil_scoped_release free;
+              return p::nearest(rows(X), centers(origin, points, table, half, number), labels.data());
+          },
+          "X"_a.noconvert(), "origin"_a.noconvert(), "points"_a.noconvert(), "table"_a.noconvert(),
+          "half"_a.noconvert(), "number"_a.noconvert(), "labels"_a.noconvert());
+    m.def("nearest_bounded",
+          [](Contiguous<T> X, Vector<T> origin, Contiguous<T> points, Output<const T> table,
+             Contiguous<T> half, Contiguous<std::int32_t> number, Output<float> upper, Output<float> lower,
+             Vector<float> way, Vector<float> farthest, Codes place, double radius, bool fresh,
+             Output<std::int32_t> labels) {
+              p::Search search{};
+              {
+                  nb::gil_scoped_release free;
+                  search = p::nearest_bounded(rows(X), centers(origin, points, table, half, number),
+                                              {farthest.shape(0), upper.data(), lower.data(), way.data(),
+                                               farthest.data(), place.data(), radius, fresh},
+                                              labels.data());
+              }
+              return nb::make_tuple(search.moved, search.looked);
+          },
+          "X"_a.noconvert(), "origin"_a.noconvert(), "points"_a.noconvert(), "table"_a.noconvert(),
+          "half"_a.noconvert(), "number"_a.noconvert(), "upper"_a.noconvert(), "lower"_a.noconvert(),
+          "way"_a.noconvert(), "farthest"_a.noconvert(), "place"_a.noconvert(), "radius"_a,
+          "fresh"_a, "labels"_a.noconvert());
+    m.def("own_distances",
+          [](Contiguous<T> X, Contiguous<double> center, Codes labels, Output<double> out) {
+              nb::gil_scoped_release free;
+              p::own_distances(rows(X), center.data(), labels.data(), out.data());
+          },
+          "X"_a.noconvert(), "centers"_a.noconvert(), "labels"_a.noconvert(),
+          "out"_a.noconvert());
     m.def("survey",
           [](Vector<T> x) {
               p::Survey s{};
@@ -345,6 +414,24 @@ NB_MODULE(_compiled, m) {
               p::carry(sums(limbs, 0), cells(limbs));
           },
           "limbs"_a.noconvert());
+    m.def("bits_of_products",
+          [](Contiguous<double> a, Contiguous<double> b) {
+              p::BitRange bits{};
+              {
+                  nb::gil_scoped_release free;
+                  bits = p::bits_of_products(a.data(), b.data(), a.size());
+              }
+              return nb::make_tuple(bits.lowest, bits.top);
+          },
+          "a"_a.noconvert(), "b"_a.noconvert());
+    m.def("add_products_exactly",
+          [](Contiguous<double> a, Contiguous<double> b, Output<std::int64_t> limbs,
+             std::int64_t exponent) {
+              nb::gil_scoped_release free;
+              p::add_products_exactly(a.data(), b.data(), a.shape(0), a.shape(1),
+                                      sums(limbs, exponent));
+          },
+          "a"_a.noconvert(), "b"_a.noconvert(), "limbs"_a.noconvert(), "exponent"_a);
     m.def("to_pairs",
           [](Output<std::int64_t> limbs, std::int64_t exponent, Output<double> high,
              Output<double> low) {

@@ -8,7 +8,8 @@
 namespace posterior {
 
 constexpr std::size_t kPanelRows = 64;  // that stay in the first cache
-constexpr std::size_t kTile = 8;        // columns, or rows, that meet a vector at a time
+constexpr std::size_t kTile = 8;        // columns that meet a vector at a time
+constexpr std::size_t kAxes = 4;        // on which sixteen rows are measured at a time
 
 // Some columns of x with a vector of columns of y: the sums stay in registers.
 template <std::size_t Columns>
@@ -48,72 +49,85 @@ void add_products(Panel panel, const double* x, const double* y, double* out) {
     }
 }
 
-// Eight rows on eight axes. x holds the rows side by side, column by column; `depth` columns have
-// a weight other than zero. Adds the squared distances from each center of the set.
+// Sixteen rows on four axes. x holds eight rows side by side, column by column, and then the next
+// eight; the first `depth` columns have a weight other than zero. Adds the squared distances from
+// each center of the set.
 POSTERIOR_CLONES void measure_tiles(std::size_t tiles, std::size_t columns, std::size_t depth,
                                     const double* x, const double* weight, std::size_t groups,
                                     const double* center, std::size_t center_step, double* sum,
                                     std::size_t sum_step) {
-    for (std::size_t t = 0; t < tiles; ++t, x += columns * kTile, sum += sum_step) {
-        Lanes z[kTile] = {};
+    const std::size_t step = columns * kLanes;
+    for (std::size_t t = 0; t < tiles; t += 2, x += 2 * step, sum += 2 * sum_step) {
+        Lanes near[kAxes] = {}, far[kAxes] = {}, a, b;
         for (std::size_t j = 0; j < depth; ++j) {
-            Lanes w;
-            load(w, weight + j * kLanes);
-            for (std::size_t r = 0; r < kTile; ++r) z[r] += w * x[j * kTile + r];
+            load(a, x + j * kLanes);
+            load(b, x + step + j * kLanes);
+            for (std::size_t c = 0; c < kAxes; ++c) {
+                near[c] += a * weight[j * kLanes + c];
+                far[c] += b * weight[j * kLanes + c];
+            }
         }
         for (std::size_t k = 0; k < groups; ++k) {
-            Lanes c, before;
-            load(c, center + k * center_step);
-            for (std::size_t r = 0; r < kTile; ++r) {
-                double* to = sum + (k * kTile + r) * kLanes;
-                const Lanes apart = z[r] - c;
-                load(before, to);
-                store(to, before + apart * apart);
+            double *to = sum + k * kLanes, *next = to + sum_step;
+            load(a, to);
+            load(b, next);
+            for (std::size_t c = 0; c < kAxes; ++c) {
+                const Lanes p = near[c] - center[k * center_step + c];
+                const Lanes q = far[c] - center[k * center_step + c];
+                a += p * p;
+                b += q * q;
             }
+            store(to, a);
+            store(next, b);
         }
     }
 }
 
-// The columns of one vector of axes, up to the last that has a weight: half of them, on average,
-// where the axes come from a Cholesky factor.
+// The columns of four axes, up to the last that has a weight: half of them, on average, where the
+// axes come from a Cholesky factor.
 std::size_t depth_of(const double* weight, std::size_t columns) {
     const auto zero = [](double w) { return w == 0; };
-    while (columns > 0 && std::all_of(weight + (columns - 1) * kLanes, weight + columns * kLanes, zero))
-        --columns;
+    const auto none = [&](const double* w) { return std::all_of(w, w + kAxes, zero); };
+    while (columns > 0 && none(weight + (columns - 1) * kLanes)) --columns;
     return columns;
 }
 
 template <typename T>
 void measure_rows(Matrix<T> X, const Axes& axes, double* out) {
-    const std::size_t columns = X.columns, tiles = kPanelRows / kTile;
+    const std::size_t columns = X.columns, tiles = kPanelRows / kLanes, halves = kLanes / kAxes;
     const std::size_t groups = axes.groups, each = groups / axes.sets;
-    std::vector<std::size_t> depth(axes.sets * axes.vectors);
-    for (std::size_t a = 0; a < depth.size(); ++a)
-        depth[a] = depth_of(axes.weight + a * columns * kLanes, columns);
-    std::vector<double> x(kPanelRows * columns), sum(kPanelRows * groups * kLanes);
+    const std::size_t blocks = axes.sets * axes.vectors * halves;  // of four axes
+    const auto weight = [&](std::size_t a) {
+        return axes.weight + a / halves * columns * kLanes + a % halves * kAxes;
+    };
+    std::vector<std::size_t> depth(blocks);
+    for (std::size_t a = 0; a < blocks; ++a) depth[a] = depth_of(weight(a), columns);
+    Lines lines(kPanelRows * columns), sums(kPanelRows * groups);
+    double *x = lines.data(), *sum = sums.data();
     for (std::size_t first = 0; first < X.rows; first += kPanelRows) {
         const std::size_t rows = std::min(kPanelRows, X.rows - first);
         for (std::size_t r = 0; r < rows; ++r) {
-            double* to = x.data() + r / kTile * kTile * columns + r % kTile;
+            double* to = x + r / kLanes * kLanes * columns + r % kLanes;
             for (std::size_t j = 0; j < columns; ++j)
-                to[j * kTile] = static_cast<double>(X.at(first + r, j)) - axes.origin[j];
+                to[j * kLanes] = static_cast<double>(X.at(first + r, j)) - axes.origin[j];
         }
-        std::fill(sum.begin(), sum.end(), 0.0);
-        for (std::size_t s = 0; s < axes.sets; ++s)
-            for (std::size_t v = 0; v < axes.vectors; ++v) {
-                const std::size_t a = s * axes.vectors + v;
-                measure_tiles(tiles, columns, depth[a], x.data(),
-                              axes.weight + a * columns * kLanes, each,
-                              axes.center + (s * axes.vectors + v) * kLanes,
-                              axes.vectors * kLanes, sum.data() + s * kTile * kLanes,
-                              groups * kTile * kLanes);
-            }
-        for (std::size_t r = 0; r < rows; ++r)
-            for (std::size_t k = 0; k < groups; ++k) {
-                const double* lane = &sum[((r / kTile * groups + k) * kTile + r % kTile) * kLanes];
-                out[(first + r) * groups + k] = ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
-                                                ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-            }
+        std::fill(sum, sum + kPanelRows * groups, 0.0);
+        for (std::size_t a = 0; a < blocks; ++a) {
+            const std::size_t set = a / (axes.vectors * halves);
+            const std::size_t axis = a % (axes.vectors * halves) * kAxes;
+            measure_tiles(tiles, columns, depth[a], x, weight(a), each,
+                          axes.center + set * axes.vectors * kLanes + axis,
+                          axes.vectors * kLanes, sum + set * kLanes, groups * kLanes);
+        }
+        for (std::size_t r = 0; r < rows; ++r) {
+            const double* from = sum + r / kLanes * groups * kLanes + r % kLanes;
+            double* to = out + (first + r) * groups;
+            if (axes.constant == nullptr)
+                for (std::size_t k = 0; k < groups; ++k) to[k] = from[k * kLanes];
+            else
+                for (std::size_t k = 0; k < groups; ++k)
+                    to[k] = axes.constant[k] - 0.5 * from[k * kLanes];
+        }
     }
 }
 

@@ -3,10 +3,25 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "matrix.hpp"
+#include "simd.hpp"
 
 namespace posterior {
+
+// Zeros from the beginning of a line of the cache on: a vector among them never touches two lines.
+class Lines {
+  public:
+    explicit Lines(std::size_t size) : lines_(size / kLanes + 1) {}
+    double* data() { return lines_.data()->lane; }
+
+  private:
+    struct alignas(64) Line {
+        double lane[kLanes] = {};
+    };
+    std::vector<Line> lines_;
+};
 
 // Rows of `width` numbers, a whole number of lanes, of which the first `columns` mean something.
 struct Panel {
@@ -23,9 +38,11 @@ struct Axes {
     const double *origin;  // (columns)
     const double *weight;  // (sets, vectors, columns, 8)
     const double *center;  // (groups, vectors, 8)
+    const double *constant;  // (groups), or null
 };
 
-// out_ik = Σₐ (Σⱼ (x_ij - origin_j) weight_aj - center_ka)², a over the axes of group k's set
+// d_ik = Σₐ (Σⱼ (x_ij - origin_j) weight_aj - center_ka)², a over the axes of group k's set; or,
+// with constants, constant_k - ½ d_ik
 void square_distances(Matrix<double> X, const Axes& axes, double* out);
 void square_distances(Matrix<float> X, const Axes& axes, double* out);
 

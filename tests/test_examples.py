@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import runpy
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+REPOSITORY = Path(__file__).resolve().parents[1]
+EXAMPLES = REPOSITORY / "examples"
 
 
 def run(name, monkeypatch, capsys, folder="/nowhere"):
@@ -36,3 +38,52 @@ def test_gradient_ascent_on_the_course_data(monkeypatch, capsys, shared_data):
     text = run("gradient_ascent.py", monkeypatch, capsys, shared_data)
     lines = [line.split() for line in text.splitlines() if line.startswith("  10,000  0.0001")]
     assert [line[-1] for line in lines] == ["77.5%", "83.7%", "66.0%"]
+
+
+def test_old_faithful_has_two_kinds_of_eruption(monkeypatch, capsys, shared_data):
+    text = run("faithful.py", monkeypatch, capsys, shared_data)
+    assert "BIC says 2." in text
+    assert "log likelihood -1130.264" in text
+
+
+def test_a_geyser_that_was_drawn_has_two_kinds_of_eruption(monkeypatch, capsys, tmp_path):
+    pytest.importorskip("vl_convert")
+    monkeypatch.setenv("POSTERIOR_DATA", "/nowhere")
+    runpy.run_path(str(EXAMPLES / "faithful.py"))["main"](str(tmp_path / "pictures"))
+    assert "272 eruptions, drawn just now" in (text := capsys.readouterr().out)
+    assert "BIC says 2." in text
+    names = {file.name for file in (tmp_path / "pictures").iterdir()}
+    assert names == {"components.png", "waiting.png", "selection.png", "trace.png"}
+
+
+def test_hidden_labels_help_where_labels_are_few(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("POSTERIOR_DATA", "/nowhere")
+    file = tmp_path / "curve.svg"
+    runpy.run_path(str(EXAMPLES / "hidden_labels.py"))["main"](str(file), sizes=(10,))
+    text = capsys.readouterr().out
+    (line,) = [line.split() for line in text.splitlines() if line.startswith("      10 ")]
+    alone, full = (float(cell.rstrip("%")) for cell in line[1:3])
+    assert full > alone + 10
+    assert "5 components for the others" in text
+    assert "labeled documents of each group" in file.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_hidden_labels_of_twenty_newsgroups(monkeypatch, capsys, shared_data):
+    """Much with 20 labels of each group; the one component of nineteen groups hurts."""
+    monkeypatch.setenv("POSTERIOR_DATA", str(shared_data))
+    runpy.run_path(str(EXAMPLES / "hidden_labels.py"))["main"](sizes=(20,))
+    text = capsys.readouterr().out
+    (line,) = [line.split() for line in text.splitlines() if line.startswith("      20 ")]
+    alone, full = (float(cell.rstrip("%")) for cell in line[1:3])
+    assert full > alone + 8
+    shares = [float(line.split()[-1].rstrip("%")) for line in text.splitlines()[-6:-3]]
+    assert shares[1] < shares[0]
+    assert shares[1] < shares[2]
+
+
+@pytest.mark.parametrize("page", sorted(REPOSITORY.glob("docs/*.md")), ids=lambda page: page.stem)
+def test_the_examples_of_the_manual_give_what_it_says(page):
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    found = doctest.testfile(str(page), module_relative=False, optionflags=options)
+    assert found.failed == 0

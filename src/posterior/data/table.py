@@ -57,7 +57,7 @@ class Table:
 
 
 def text(value: Any) -> str:
-    """A value for people: four digits that count, a dash for what is not known."""
+    """A value for people: four digits or all before the point, a dash for what is not known."""
     if value is None:
         return "-"
     if not isinstance(value, float | np.floating):
@@ -65,4 +65,6 @@ def text(value: Any) -> str:
     number = float(value)
     if np.isnan(number):
         return "-"
-    return str(int(number)) if number.is_integer() and abs(number) < 1e6 else f"{number:.4g}"
+    if abs(number) >= 1e6 or not np.isfinite(number):
+        return f"{number:.4g}"
+    return f"{number:.0f}" if number.is_integer() or abs(number) >= 1e4 else f"{number:.4g}"

@@ -129,7 +129,7 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
         row = int(np.argmax(bad))
         raise ValueError(
             f"Expected finite, non-negative weights, got {w[row]:g} at row {row}. "
-            "Use forget() to take rows back."
+            "Leave out rows that should not count."
         )
     if not w.any():
         raise ValueError("Expected at least one row of positive weight, got weights of zero only.")

@@ -5,7 +5,9 @@ from posterior.estimators.discriminant import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
+from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
 from posterior.estimators.logistic import LogisticRegression, LogisticRegressionCV
+from posterior.estimators.mixture import GaussianMixture, Mixture, MixtureClassifier
 from posterior.estimators.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
@@ -22,11 +24,16 @@ __all__ = [
     "CategoricalNB",
     "ComplementNB",
     "GaussianDiscriminantAnalysis",
+    "GaussianMixture",
     "GaussianNB",
     "JointBayes",
+    "KMeans",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MiniBatchKMeans",
+    "Mixture",
+    "MixtureClassifier",
     "MultinomialNB",
     "NaiveBayes",
     "PoissonNB",

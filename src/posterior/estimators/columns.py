@@ -8,6 +8,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy import sparse
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
 
 from posterior.data import frames, validate
 from posterior.data.names import plain
@@ -36,6 +39,7 @@ FAMILIES: dict[str, AnyFamily] = {
     "multinomial": Multinomial(),
     "poisson": Poisson(),
 }
+SPARSE = (Bernoulli, Multinomial, Poisson)  # families that read sparse rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,24 @@ class MixedColumns(TableInput, Hooks):
     families: Any
     prior_rows: Any
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse()
+        return tags
+
+    def _takes_sparse(self) -> bool:
+        """Whether one family of counts has all columns."""
+        if isinstance(self.families, str):
+            return isinstance(FAMILIES.get(self.families), SPARSE)
+        return isinstance(self.families, SPARSE)
+
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
+        if sparse.issparse(X) and self._takes_sparse():
+            table = validate_data(
+                self, X, reset=reset, accept_sparse="csr", ensure_all_finite=False
+            )
+            self.schema_ = tuple(Column(plain(name), "number") for name in self._feature_names())
+            return SparseRows.of(table)
         columns = self._read(X, reset)
         if reset:
             self.schema_ = self._kinds(columns)
@@ -128,14 +149,15 @@ class MixedColumns(TableInput, Hooks):
     def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
         parts = X.parts if isinstance(X, Blocks) else (X,)
         for (family, js), part in zip(self._blocks(), parts, strict=True):
-            if isinstance(part, CodedRows | SparseRows):
+            if isinstance(part, CodedRows):
                 continue
             counts = isinstance(family, Multinomial | Poisson)
             validate.check_numbers(
                 part,
                 first_row=first_row,
                 names=self._feature_names()[list(js)],
-                allow_missing=not isinstance(family, Multinomial),
+                allow_missing=not isinstance(family, Multinomial)
+                and not isinstance(part, SparseRows),
                 allow_negative=not counts,
                 estimator=f"the {type(family).__name__} columns of {type(self).__name__}",
             )

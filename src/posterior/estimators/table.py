@@ -29,8 +29,8 @@ class TableInput(Parameters):
         """An array of numbers, or the columns of a table."""
         if sparse.issparse(X):
             raise TypeError(
-                f"Sparse data was passed, but {type(self).__name__} reads dense data. Use "
-                "MultinomialNB or BernoulliNB for sparse counts, or X.toarray()."
+                f"Sparse data was passed, but {type(self).__name__} reads dense data. Name a "
+                "family of counts for all columns, such as Multinomial(), or pass X.toarray()."
             )
         frame = frames.as_frame(X)
         if frame is None:

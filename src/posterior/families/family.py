@@ -53,8 +53,8 @@ class Family(Protocol[S, P]):
         """Parameters of all groups; `pooled`, where the prior looks, defaults to all of them."""
         ...
 
-    def improve(self, statistics: S, pooled: S, parameters: P) -> P:
-        """Parameters more probable than those given, where the best need more than one step."""
+    def improve(self, statistics: S, pooled: S, parameters: P | None) -> P:
+        """Parameters more probable than those given (None: any), where the best need many steps."""
         return self.estimate(statistics, pooled)
 
     def log_prior(self, parameters: P, pooled: S) -> float:

@@ -125,7 +125,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
             spread = Pair.of(np.nan_to_num(pooled_variance, posinf=np.inf))
             sums = sums + Sums(m, m * center, m * (center * center + spread))
         weight = sums.weight.rounded()
-        mean, variance = self._mean_and_variance(sums)
+        observed = pooled.weight.rounded() > 0
+        mean, variance = self._mean_and_variance(sums, observed)
         self._check_finite(variance)
         freedom = weight + np.zeros_like(variance) if self.predictive else None
         if self.predictive:
@@ -133,7 +134,9 @@ class Gaussian(Family[Moments, GaussianParameters]):
         empty = weight <= 0
         if empty.any():  # a group of which no cell was observed knows what everyone knows
             mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
-            variance = np.nan_to_num(np.where(empty, pooled_variance, variance), posinf=np.inf)
+            _, everyone = self._mean_and_variance(pooled, observed)
+            unknown = empty.all(axis=-1, keepdims=True) if self.alike else empty
+            variance = np.nan_to_num(np.where(unknown, everyone, variance), posinf=np.inf)
         if self.variance is not None:
             return GaussianParameters(mean, np.full_like(mean, self.variance))
         if isinstance(self.prior, VarianceFloor | AddedVariance):
@@ -142,14 +145,17 @@ class Gaussian(Family[Moments, GaussianParameters]):
             return GaussianParameters(mean, variance + floor, freedom, added)
         if isinstance(self.prior, PseudoRows):
             says_nothing = ~(pooled_variance > 0)  # never varies, or was never observed
+            if self.alike:  # what varies speaks for what does not
+                says_nothing = says_nothing.all(axis=-1, keepdims=True) | ~observed
             variance = np.where(np.broadcast_to(says_nothing, variance.shape), np.inf, variance)
         return GaussianParameters(mean, variance, freedom)
 
-    def _mean_and_variance(self, sums: Moments | Sums) -> tuple[Floats, Floats]:
+    def _mean_and_variance(self, sums: Moments | Sums, observed: Array) -> tuple[Floats, Floats]:
+        """Of each column; alike, of all that were observed."""
         mean, variance = _mean_and_variance(sums)
         if not self.alike:
             return mean, variance
-        weight = sums.weight.rounded() + np.zeros_like(variance)
+        weight = np.where(observed, sums.weight.rounded(), 0.0) + np.zeros_like(variance)
         scatter = np.nan_to_num(weight * variance).sum(axis=-1, keepdims=True)
         return mean, np.repeat(
             scatter / weight.sum(axis=-1, keepdims=True), mean.shape[-1], axis=-1

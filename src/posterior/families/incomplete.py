@@ -103,10 +103,10 @@ def expected_scatter(sums: CrossSums, estimate: Estimate) -> Scatter:
     return _expect(Scatter.of(sums.complete), sums.incomplete.patterns(), estimate)[0]
 
 
-def whole(pooled: CrossSums) -> Scatter:
-    """The scatter of everyone; where cells are missing, of columns as if independent."""
-    complete = Scatter.of(pooled.complete)
-    return _start(complete, pooled.incomplete) if len(pooled.incomplete) else complete
+def whole(sums: CrossSums) -> Scatter:
+    """The scatter of all rows; where cells are missing, of columns as if independent."""
+    complete = Scatter.of(sums.complete)
+    return _start(complete, sums.incomplete) if len(sums.incomplete) else complete
 
 
 def _expect(

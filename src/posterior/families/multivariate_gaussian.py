@@ -74,13 +74,14 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         self,
         statistics: CrossSums,
         pooled: CrossSums,
-        parameters: MultivariateGaussianParameters,
+        parameters: MultivariateGaussianParameters | None,
     ) -> MultivariateGaussianParameters:
         """One step of EM: missing cells are expected from the parameters so far."""
         if len(statistics.incomplete) == 0:
             return self.estimate(statistics, pooled)
-        scatter = expected_scatter(statistics, (parameters.mean, parameters.covariance))
         everyone = whole(pooled) if self.pseudo_rows else None
+        before = None if parameters is None else (parameters.mean, parameters.covariance)
+        scatter = whole(statistics) if before is None else expected_scatter(statistics, before)
         return self._parameters(scatter, self._maximize(scatter, everyone))
 
     def log_prior(self, parameters: MultivariateGaussianParameters, pooled: CrossSums) -> float:
@@ -120,10 +121,10 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         return prior.means(), covariance
 
     def scorer(self, parameters: MultivariateGaussianParameters, bias: Floats) -> Scorer:
-        measure = Measure(parameters)
+        measure = Measure(parameters, bias)
 
         def score(X: Array, out: Floats) -> None:
-            np.add(measure(X), bias, out=out)
+            measure(X, out)
             score_incomplete(X, out, parameters, bias)
 
         return score

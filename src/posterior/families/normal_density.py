@@ -49,13 +49,16 @@ class MultivariateGaussianParameters:
 
 
 class Measure:
-    """log p(x | k) of rows without missing cells; rows with them come out as NaN."""
+    """bias_k + log p(x | k) of rows without missing cells; rows with them come out as NaN."""
 
-    def __init__(self, parameters: MultivariateGaussianParameters) -> None:
+    def __init__(
+        self, parameters: MultivariateGaussianParameters, bias: Floats | float = 0.0
+    ) -> None:
         self._p = p = parameters
         self._origin = p.mean.mean(axis=0)
         ranks = np.array([w.matrix.shape[1] for w in p.whitening])
-        self._constant = -0.5 * (ranks * LOG_2PI + np.array([w.log_det for w in p.whitening]))
+        constant = -0.5 * (ranks * LOG_2PI + np.array([w.log_det for w in p.whitening]))
+        self._constant = constant + bias + np.zeros(len(p.mean))
         size, d = ranks.max(initial=0), p.mean.shape[1]
         axes = np.zeros((len(ranks), d, -(-size // LANES) * LANES))
         for g, whitening in enumerate(p.whitening):
@@ -68,20 +71,19 @@ class Measure:
         self._centers = np.ascontiguousarray(centers.reshape(len(p.mean), -1, LANES))
 
     @np.errstate(invalid="ignore", over="ignore")  # of cells that are missing or infinite
-    def __call__(self, X: Array) -> Floats:
-        distance = np.empty((len(X), len(self._centers)))
-        kernels.square_distances(floats(X), self._origin, self._axes, self._centers, distance)
-        p = self._p
+    def __call__(self, X: Array, out: Floats | None = None) -> Floats:
+        p, axes = self._p, (self._origin, self._axes, self._centers)
+        distance = np.empty((len(X), len(self._centers))) if out is None else out
         if p.freedom is None or p.stretch is None:
-            distance *= -0.5
-            distance += self._constant
+            kernels.square_distances(floats(X), *axes, distance, self._constant)
             return distance
+        kernels.square_distances(floats(X), *axes, distance)
         rank = np.array([w.matrix.shape[1] for w in p.whitening])
         v, half = p.freedom, 0.5 * (p.freedom + rank)
         scale = special.gammaln(half) - special.gammaln(v / 2)
         scale -= 0.5 * rank * np.log(v * p.stretch / 2)
         tail = half * np.log1p(distance / (v * p.stretch))
-        return np.asarray(self._constant + scale - tail)
+        return np.subtract(self._constant + scale, tail, out=distance)
 
 
 def linear_terms(parameters: MultivariateGaussianParameters) -> tuple[Floats, Floats]:
@@ -106,8 +108,8 @@ def score_incomplete(
             out[unscored[rows]] = bias
         elif not observed.all():
             columns = np.flatnonzero(observed)
-            measure = Measure(parameters.of_columns(columns))
-            out[unscored[rows]] = bias + measure(x[np.ix_(rows, columns)])
+            measure = Measure(parameters.of_columns(columns), bias)
+            out[unscored[rows]] = measure(x[np.ix_(rows, columns)])
 
 
 def downdated(

@@ -54,6 +54,8 @@ class Poisson(Family[Totals, PoissonParameters]):
 
     def log_prior(self, parameters: PoissonParameters, pooled: Totals) -> float:
         """m rows of the rate of everyone in each group: m Σ_kj [ λ₀ⱼ log λ_kj - λ_kj ]"""
+        if self.prior.m == 0:
+            return 0.0
         rate, everyone = parameters.rate, np.nan_to_num(pooled.mean())
         with np.errstate(divide="ignore"):
             events = pseudo_log_likelihood(everyone, np.log(rate))

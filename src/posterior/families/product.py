@@ -52,6 +52,9 @@ class Parts:
         """Without the categories that no group holds any more."""
         return replace(self, parts=tuple(a.seen() if hasattr(a, "seen") else a for a in self.parts))
 
+    def keeps_rows(self) -> bool:
+        return any(part.keeps_rows() for part in self.parts)
+
     def numbers(self) -> Floats:
         return np.concatenate([part.numbers() for part in self.parts], axis=1)
 
@@ -87,9 +90,10 @@ class Product(Family[Parts, tuple[Any, ...]]):
         )
 
     def improve(
-        self, statistics: Parts, pooled: Parts, parameters: tuple[Any, ...]
+        self, statistics: Parts, pooled: Parts, parameters: tuple[Any, ...] | None
     ) -> tuple[Any, ...]:
-        parts = zip(self.families, statistics.parts, pooled.parts, parameters, strict=True)
+        known = (None,) * len(self.families) if parameters is None else parameters
+        parts = zip(self.families, statistics.parts, pooled.parts, known, strict=True)
         return tuple(
             self._placed(i, lambda f=f, s=s, e=e, p=p: f.improve(s, e, p))  # type: ignore[misc]
             for i, (f, s, e, p) in enumerate(parts)
@@ -132,8 +136,19 @@ class Product(Family[Parts, tuple[Any, ...]]):
         return whole
 
     def evidence(self, X: Blocks, parameters: tuple[Any, ...]) -> Floats:
+        """Terms of the columns, and behind them those that families have beyond."""
         triples = zip(self.families, X.parts, parameters, strict=True)
-        return self._in_order([f.evidence(x, p) for f, x, p in triples])
+        parts = [f.evidence(x, p) for f, x, p in triples]
+        sized = [(part, len(columns)) for part, columns in zip(parts, self.columns, strict=True)]
+        own = self._in_order([part[..., :d] for part, d in sized])
+        return np.concatenate([own, *(part[..., d:] for part, d in sized)], axis=-1)
+
+    def term_names(self, features: Array) -> Array:
+        beyond = [
+            family.term_names(features[list(columns)])[len(columns) :]
+            for family, columns in zip(self.families, self.columns, strict=True)
+        ]
+        return np.concatenate([features, *beyond]) if any(map(len, beyond)) else features
 
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: Parts) -> Floats:
         triples = zip(self.families, X.parts, statistics.parts, strict=True)

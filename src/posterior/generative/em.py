@@ -12,12 +12,15 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from posterior.data.errors import DegenerateError
+from posterior.families.family import Family
 from posterior.generative.expectation import Expected
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.statistics.algebra import Statistics
 
 S = TypeVar("S", bound=Statistics)
 P = TypeVar("P")
+
+LONGEST = 1e6  # steps at a stride, of sums that move along a line
 
 Reason: TypeAlias = Literal["converged", "max_iter"]
 Watch: TypeAlias = Callable[[int, float, float], None]
@@ -32,6 +35,7 @@ class Hidden(Generic[S, P]):
     maximize: Callable[[JointStatistics[S], Joint[S, P] | None], Joint[S, P]]
     log_prior: Callable[[Joint[S, P]], float]
     weight: float  # of all rows
+    keeps_rows: bool = False  # which no sums stand for
 
     def value(self, joint: Joint[S, P], expected: Expected[S]) -> float:
         """What EM raises: log likelihood and log prior, of an average row."""
@@ -105,7 +109,8 @@ def leap(
         before = value
         joint = hidden.maximize(first.statistics, joint)
         second = hidden.expect(joint)
-        least, far = hidden.value(joint, second), _stride(sums, first.statistics, second.statistics)
+        least = hidden.value(joint, second)
+        far = _stride(joint.family, sums, first.statistics, second.statistics)
         try:
             joint_far = hidden.maximize(far, joint)
             first_far = hidden.expect(joint_far)
@@ -122,13 +127,18 @@ def leap(
 
 
 def _stride(
-    zeroth: JointStatistics[S], first: JointStatistics[S], second: JointStatistics[S]
+    family: Family[S, P],
+    zeroth: JointStatistics[S],
+    first: JointStatistics[S],
+    second: JointStatistics[S],
 ) -> JointStatistics[S]:
-    """Columns are compared in the units of their largest sum."""
+    """Columns are compared in the units of their largest sum. Not beyond what rows can have."""
     s0, s1, s2 = zeroth.numbers(), first.numbers(), second.numbers()
     unit = np.maximum(np.abs(s0).max(axis=0), 1e-300)
     r, v = (s1 - s0) / unit, (s2 - 2 * s1 + s0) / unit
-    alpha = -max(1.0, float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), 1e-300))
+    steps = float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), 1e-300)
+    alpha = -min(max(1.0, steps), LONGEST)
     # S₀ (1 + α)² - S₁ 2α (1 + α) + S₂ α²
     far = zeroth * (1 + alpha) ** 2 - first * (2 * alpha * (1 + alpha)) + second * alpha**2
-    return far if (far.weight.rounded() >= 0).all() else second
+    possible = (far.weight.rounded() >= 0).all() and not family.impossible(far.features).any()
+    return far if possible else second

@@ -57,6 +57,7 @@ def expectation(joint: Joint[S, P], allowed: Array | None = None) -> Callable[[R
         weight = rows.groups.weight
         if weight is not None:
             R *= weight[:, None]
+            log_evidence[weight == 0] = 0.0  # even of rows that are impossible
             log_evidence *= weight
         statistics = labeled(Rows(rows.X, Soft(R)), joint.family)
         return Expected(statistics, float(log_evidence.sum()))

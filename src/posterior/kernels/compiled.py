@@ -16,6 +16,7 @@ from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs
 from posterior.kernels.pairs import Pair
+from posterior.kernels.search import nearest, nearest_bounded, own_distances
 
 __all__ = [
     "add_products",
@@ -33,12 +34,18 @@ __all__ = [
     "mean_and_scatter",
     "moments",
     "moments_without",
+    "nearest",
+    "nearest_bounded",
     "normalize",
+    "own_distances",
     "rows_by_group",
     "side_by_side",
+    "soft_moments",
+    "soft_products",
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",
+    "sums_of_products",
     "table_log_joint",
     "take_columns",
     "to_pairs",
@@ -142,6 +149,32 @@ def centered_by_group(X: Array, codes: Codes, origin: Floats, out: Floats) -> In
 def add_products(x: Floats, y: Floats, ends: Integers, out: Floats) -> None:
     """Adds Σᵣ x_ri y_rj for i <= j to out (k, columns, width); group k's rows end at ends[k]."""
     _compiled.add_products(x, y, ends, out.shape[1], out)
+
+
+def soft_products(X: Array, R: Floats, origin: Floats) -> tuple[Floats, Floats]:
+    """Σ r (x - o) (k, d) and the upper triangles of Σ r (x - o)(x - o)ᵀ (k, d, d)."""
+    (k, d), width = origin.shape, -(-origin.shape[1] // LANES) * LANES
+    totals, products = np.zeros((k, width)), np.zeros((k, width, width))
+    if not _compiled.soft_products(X, np.ascontiguousarray(R), origin, totals, products):
+        products[:] = np.nan
+    return totals[:, :d], products[:, :d, :d]
+
+
+def soft_moments(X: Array, R: Floats, origin: Floats) -> tuple[Floats, Floats, Floats]:
+    """Σ r, Σ r (x - o) and Σ r (x - o)² over the observed cells: (k, d) each."""
+    (k, d), width = origin.shape, -(-origin.shape[1] // LANES) * LANES
+    sums = np.zeros((3, k, width))
+    _compiled.soft_moments(X, np.ascontiguousarray(R), origin, *sums)
+    return sums[0, :, :d], sums[1, :, :d], sums[2, :, :d]
+
+
+def sums_of_products(a: Floats, b: Floats) -> Sum:
+    """Exact Σₜ a_t b_t over the first axis."""
+    flat = [np.ascontiguousarray(x).reshape(len(x), -1) for x in (a, b)]
+    lowest, top = _compiled.bits_of_products(*flat)
+    total = _zeros(a.shape[1:], lowest, top + len(a).bit_length())
+    _compiled.add_products_exactly(*flat, *total)
+    return total
 
 
 def code_range(X: Array) -> tuple[Integers, Integers]:
@@ -335,12 +368,20 @@ def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out
     _compiled.table_log_joint(X, len(bias), table, offset, bias, out)
 
 
-def square_distances(X: Array, origin: Floats, axes: Floats, centers: Floats, out: Floats) -> None:
+def square_distances(
+    X: Array,
+    origin: Floats,
+    axes: Floats,
+    centers: Floats,
+    out: Floats,
+    constant: Floats | None = None,
+) -> None:
     """Σₐ (Σⱼ (x_j - origin_j) axis_aj - center_ka)² by group: axes are for each group or for all.
 
-    They come eight at a time: axes (k or 1, vectors, d, 8) and centers (k, vectors, 8).
+    They come eight at a time: axes (k or 1, vectors, d, 8) and centers (k, vectors, 8). With
+    constants (k,), constant_k less half of it.
     """
-    _compiled.square_distances(X, origin, axes, centers, out)
+    _compiled.square_distances(X, origin, axes, centers, constant, out)
 
 
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:

@@ -15,9 +15,11 @@ from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs as fixed
 from posterior.kernels import pairs
+from posterior.kernels.centers import nearest, nearest_bounded, own_distances
 from posterior.kernels.descent import column_descent, column_squares, coordinate_descent
 from posterior.kernels.limbs import carry, to_pairs
 from posterior.kernels.pairs import Pair
+from posterior.kernels.soft import soft_moments, soft_products
 
 __all__ = [
     "add_products",
@@ -35,12 +37,18 @@ __all__ = [
     "mean_and_scatter",
     "moments",
     "moments_without",
+    "nearest",
+    "nearest_bounded",
     "normalize",
+    "own_distances",
     "rows_by_group",
     "side_by_side",
+    "soft_moments",
+    "soft_products",
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",
+    "sums_of_products",
     "table_log_joint",
     "take_columns",
     "to_pairs",
@@ -89,6 +97,14 @@ def _sum_of_products(cells: int, cell: Integers, *factors: Floats) -> Sum:
         fixed.add_at(limbs, exponent, cell, sign * digit, position + DIGIT * i)
     carry(limbs)
     return limbs, exponent
+
+
+def sums_of_products(a: Floats, b: Floats) -> Sum:
+    """Exact Σₜ a_t b_t over the first axis."""
+    cells = a[0].size
+    cell = np.tile(np.arange(cells), len(a))
+    limbs, exponent = _sum_of_products(cells, cell, a.reshape(-1), b.reshape(-1))
+    return limbs.reshape(*a.shape[1:], limbs.shape[1]), exponent
 
 
 def moments(
@@ -316,16 +332,26 @@ def table_log_joint(X: Array, table: Floats, offset: Integers, bias: Floats, out
         out[seen] += table[np.minimum(offset[j] + X[seen, j], offset[j + 1] - 1)]
 
 
-def square_distances(X: Array, origin: Floats, axes: Floats, centers: Floats, out: Floats) -> None:
+def square_distances(
+    X: Array,
+    origin: Floats,
+    axes: Floats,
+    centers: Floats,
+    out: Floats,
+    constant: Floats | None = None,
+) -> None:
     """Σₐ (Σⱼ (x_j - origin_j) axis_aj - center_ka)² by group: axes are for each group or for all.
 
-    They come eight at a time: axes (k or 1, vectors, d, 8) and centers (k, vectors, 8).
+    They come eight at a time: axes (k or 1, vectors, d, 8) and centers (k, vectors, 8). With
+    constants (k,), constant_k less half of it.
     """
     side_by_side = axes.swapaxes(1, 2).reshape(len(axes), X.shape[1], -1)
     moved = np.asarray(X, np.float64) - origin
     for k, center in enumerate(centers):
         z = moved @ side_by_side[k % len(axes)]
         out[:, k] = ((z - center.ravel()) ** 2).sum(axis=1)
+    if constant is not None:
+        out[:] = constant - 0.5 * out
 
 
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:

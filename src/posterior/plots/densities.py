@@ -71,7 +71,7 @@ def densities(
     x, codes = observed(column, y, model.classes_)
     names = [str(plain(label)) for label in model.classes_]
     near = [_near(x[codes == k]) for k in range(len(names))]
-    edges = _edges(x, int(bins))
+    edges = bin_edges(x, int(bins))
     low, high = (float(f(np.concatenate([edges, *near]))) for f in (np.min, np.max))
     bars = _bars(x, codes, names, edges)
     curves = _curves(model, column, names, near, np.linspace(low, high, POINTS))
@@ -135,7 +135,7 @@ def _near(x: Floats) -> Floats:
     return np.asarray(x.mean() + x.std() * np.linspace(-REACH, REACH, POINTS_NEAR))
 
 
-def _edges(x: Floats, bins: int) -> Floats:
+def bin_edges(x: Floats, bins: int) -> Floats:
     """Bins of one width; among whole numbers each holds as many, or the bars would be a comb."""
     if (x != np.round(x)).any():
         return np.histogram_bin_edges(x, bins)

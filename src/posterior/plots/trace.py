@@ -1,4 +1,4 @@
-"""How a solver went downhill."""
+"""How a solver went downhill, or EM uphill."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from posterior.data.typing import Floats, Integers
 from posterior.plots.look import (
     HEIGHT,
+    INK,
     PALE,
     PALETTE,
     WIDTH,
@@ -34,21 +35,26 @@ class Step(Protocol):
     def gradient_norm(self) -> float: ...
 
 
-def trace(steps: Sequence[Step]) -> Chart:
+def trace(steps: Sequence[Step] | Any) -> Chart:
     """What was left to gain and how steep it was, by iteration, on scales of powers of ten.
 
-    A straight line is linear convergence, one that bends down is Newton's.
+    A straight line is linear convergence, one that bends down is Newton's. Of EM the second panel
+    has what each step gained, which is compared with `tol`, and crosses are where the other starts
+    ended.
 
     Parameters
     ----------
-    steps : sequence of steps
-        As a solver's `trace`, the start first: each has a `value` and a `gradient_norm`.
+    steps : sequence of steps, or a fitted mixture
+        As a solver's `trace`, the start first: each has a `value` and a `gradient_norm`. Or a
+        model with `lower_bounds_`, and `starts_` if it had several.
 
     Returns
     -------
     altair.VConcatChart
     """
     alt = optional("altair")
+    if hasattr(steps, "lower_bounds_"):
+        return _ascent(alt, steps)
     value = np.array([step.value for step in steps], np.float64)
     slope = np.array([step.gradient_norm for step in steps], np.float64)
     if not len(value):
@@ -64,26 +70,86 @@ def trace(steps: Sequence[Step]) -> Chart:
         ("objective − its best", value - best, None, PALETTE[0]),
         ("gradient, per row", slope, "iteration", PALETTE[1]),
     ]
-    across = alt.Scale(domain=[0, max(len(value) - 1, 1)], nice=False)
-    whole: dict[str, Any] = {"format": ",d", "labelFlush": False}
-    if len(value) <= 12:
-        whole |= {"values": list(range(len(value))), "tickCount": len(value)}  # no half iterations
     parts = [
-        _line(
-            alt,
-            title,
-            _points(height, value, seen),
-            alt.X(
-                "iteration:Q",
-                scale=across,
-                axis=alt.Axis(**{**axis("").to_dict(), **whole, "title": below}),
-            ),
-            color,
-        )
+        _line(alt, title, _points(height, value, seen), _across(alt, len(value), below), color)
         for title, height, below, color in panels
     ]
     said = f"Best: {digits(best, 6)}, at iteration {int(value.argmin()):,} of {len(value) - 1:,}."
     return alt.vconcat(*parts, spacing=18).properties(title=heading("The way down", [said]))
+
+
+def _ascent(alt: Any, model: Any) -> Chart:
+    """The trace of EM: what is left of the best start, what steps gain, and the other starts."""
+    value = np.asarray(model.lower_bounds_, np.float64)
+    if not len(value) or not np.isfinite(value).all():
+        raise ValueError(
+            f"Expected steps of EM, each of a finite objective, got {value.tolist()[:3]}. Raise "
+            "max_iter, or fit again."
+        )
+    ends, n_steps = _other_starts(model)
+    best, seen = max(value.max(), ends.max(initial=-np.inf)), _some(len(value))
+    lower = best - ends > model.tol
+    last = max([len(value), *n_steps[lower]])
+    left = _line(
+        alt,
+        "best − objective, per row",
+        _points(best - value, value, seen),
+        _across(alt, last, None),
+        PALETTE[0],
+    )
+    if lower.any():
+        crosses = [
+            {"iteration": int(n - 1), "height": float(best - end), "objective": float(end)}
+            for n, end in zip(n_steps[lower], ends[lower], strict=True)
+        ]
+        left = _with_ends(alt, left, crosses)
+    slope = _line(
+        alt,
+        "gain of a step, per row",
+        _points(np.append(0.0, np.diff(value)), value, seen),
+        _across(alt, last, "step"),
+        PALETTE[1],
+    )
+    said = [f"Objective of an average row: {digits(value[-1], 6)} after {len(value):,} steps."]
+    if len(ends):
+        said.append(f"Of {len(ends)} other starts {lower.sum() or 'none'} ended lower")
+        said[1] += ", at the crosses." if lower.any() else " by more than tol."
+    return alt.vconcat(left, slope, spacing=18).properties(title=heading("The way up", said))
+
+
+def _other_starts(model: Any) -> tuple[Floats, Integers]:
+    """Objectives and numbers of steps of all starts but the best one."""
+    if not hasattr(model, "starts_"):
+        return np.empty(0), np.empty(0, np.int64)
+    ends = np.asarray(model.starts_["objective"], np.float64)
+    others = np.arange(len(ends)) != ends.argmax()
+    return ends[others], np.asarray(model.starts_["steps"], np.int64)[others]
+
+
+def _with_ends(alt: Any, panel: Chart, crosses: list[dict[str, Any]]) -> Chart:
+    """A panel with the ends of other starts, and room for them."""
+    lowest, highest = panel.encoding.y["scale"]["domain"]
+    heights = [cross["height"] for cross in crosses]
+    low, high = min(lowest, min(heights) / ROOM), max(highest, max(heights) * ROOM)
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    title = panel.encoding.y["axis"]["title"]
+    y = alt.Y("height:Q", scale=scale, axis=power_axis(title, low, high, grid=True))
+    marks = (
+        alt.Chart(alt.InlineData(values=crosses))
+        .mark_point(shape="cross", angle=45, filled=True, size=70, color=INK, opacity=0.8)
+        .encode(x=panel.encoding.x, y=y, tooltip=panel.encoding.tooltip)
+    )
+    size = {"width": WIDTH, "height": HEIGHT // 2}
+    return alt.layer(panel.encode(y=y), marks).properties(**size)
+
+
+def _across(alt: Any, n: int, title: str | None) -> Any:
+    """Iterations, without halves between them."""
+    whole: dict[str, Any] = {"format": ",d", "labelFlush": False, "title": title}
+    if n <= 12:
+        whole |= {"values": list(range(n)), "tickCount": n}
+    scale = alt.Scale(domain=[0, max(n - 1, 1)], nice=False)
+    return alt.X("iteration:Q", scale=scale, axis=alt.Axis(**{**axis("").to_dict(), **whole}))
 
 
 def _some(n: int) -> Integers:

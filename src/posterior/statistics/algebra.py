@@ -44,6 +44,10 @@ class Statistics(Addable, Protocol):
         """All sums, rounded, one line a group."""
         ...
 
+    def keeps_rows(self) -> bool:
+        """Whether some rows are kept as they are, since no sum can stand for them."""
+        return False
+
     def arrays(self) -> dict[str, Array]:
         """As plain arrays, for a file; `from_arrays` reads them back."""
         ...
@@ -93,6 +97,9 @@ class SumOfFields:
     def numbers(self) -> Floats:
         parts = (getattr(self, f.name).rounded() for f in fields(self))  # type: ignore[arg-type]
         return np.concatenate([p.reshape(len(p), -1) for p in parts], axis=1)
+
+    def keeps_rows(self) -> bool:
+        return False
 
     def arrays(self) -> dict[str, Array]:
         parts: dict[str, Array] = {}

@@ -15,6 +15,7 @@ from posterior.data.rows import CodedRows, Groups, Hard, slabs
 from posterior.data.typing import Array, Floats, Integers
 from posterior.statistics.exact import Exact
 from posterior.statistics.extent import CODE_TYPES, as_codes
+from posterior.statistics.moments import sum_of_products
 
 Values = tuple[Array, ...]
 
@@ -47,7 +48,7 @@ class Counts:
                 table[k, offset[j] : offset[j + 1]] = np.bincount(
                     codes[seen, j], groups.R[seen, k], minlength=int(sizes[j])
                 )
-        return cls(X.values, Exact.of(table))
+        return cls(X.values, sum_of_products((table, 1.0)))
 
     @cached_property
     def sizes(self) -> Integers:
@@ -132,6 +133,9 @@ class Counts:
 
     def compact(self) -> Counts:
         return Counts(self.values, self.table.compact())
+
+    def keeps_rows(self) -> bool:
+        return False
 
     def numbers(self) -> Floats:
         return self.table.rounded()

@@ -13,14 +13,19 @@ from posterior import kernels
 from posterior.data.errors import NotFiniteError
 from posterior.data.rows import Groups, Hard, slabs
 from posterior.data.typing import Array, Floats
-from posterior.kernels.pairs import Pair
 from posterior.statistics.algebra import SumOfFields
 from posterior.statistics.exact import Exact
 from posterior.statistics.incomplete_rows import IncompleteRows
-from posterior.statistics.moments import Moments, group_weight
+from posterior.statistics.moments import (
+    SAMPLE,
+    Moments,
+    few_bits,
+    group_weight,
+    soft_origins,
+    sum_of_products,
+)
 
 CONSTANT = 2.0**-84  # of the squared mean: a variance that rounding alone can make
-SAMPLE = 64  # rows that say where a group lies
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,15 +48,17 @@ class CrossProducts(SumOfFields):
         with np.errstate(invalid="ignore", over="ignore"):  # looked at below
             origin = _origins(X, groups)
             s, q = _around(origin, X, groups)
-        if not np.isfinite(q).all():
+            both = origin[:, :, None] * origin[:, None, :]
+        if not (np.isfinite(q).all() and np.isfinite(both).all()):
             raise NotFiniteError("Expected finite values whose products are finite too.")
-        w = group_weight(groups).reshape(-1, 1)
-        i, j = np.triu_indices(X.shape[1])
-        o, weight, sums = Pair.of(origin), w.pair(), Pair.of(s)
-        total = sums + o * weight
-        products = Pair.of(q[:, i, j]) + o[:, i] * sums[:, j] + o[:, j] * total[:, i]
-        parts = (Exact.of(p.high) + Exact.of(p.low) for p in (total, products))
-        return cls(w, *parts)
+        weight = group_weight(groups).reshape(-1, 1)
+        w, (i, j) = weight.pair(), np.triu_indices(X.shape[1])
+        o_i, o_j, o_ij = origin[:, i], origin[:, j], both[:, i, j]
+        total = sum_of_products((s, 1.0), (origin, w.high), (origin, w.low))
+        products = sum_of_products(
+            (q[:, i, j], 1.0), (o_i, s[:, j]), (o_j, s[:, i]), (o_ij, w.high), (o_ij, w.low)
+        )
+        return cls(weight, total, products)
 
     @property
     def width(self) -> int:
@@ -70,7 +77,7 @@ class CrossProducts(SumOfFields):
         rows = weight.rounded()
         scatter[:, i, j] = np.where(rows > 0, upper, 0.0)
         center = np.where(rows > 0, mean.rounded(), 0.0)
-        # products around an origin of 20 bits are rounded: less than this is no deviation
+        # products around an origin of few bits are rounded: less than this is no deviation
         flat = scatter[:, range(d), range(d)] <= CONSTANT * rows * center**2
         scatter[flat[:, :, None] | flat[:, None, :]] = 0.0
         scatter[:, j, i] = scatter[:, i, j]
@@ -88,21 +95,17 @@ class CrossProducts(SumOfFields):
 
 
 def _origins(X: Array, groups: Groups) -> Floats:
-    """About the mean of some rows of each group, (k, d), in so few bits that products with it are
-    exact in pairs."""
+    """About the mean of some rows of each group, (k, d)."""
     if not isinstance(groups, Hard):
-        weight = groups.R.sum(axis=0)[:, None]
-        mean = groups.R.T @ X.astype(np.float64) / np.where(weight > 0, weight, 1.0)
-    else:
-        order = kernels.rows_by_group(groups.codes, groups.n_groups)
-        ends = np.cumsum(kernels.group_counts(groups.codes, groups.n_groups)).tolist()
-        mean = np.zeros((groups.n_groups, X.shape[1]))
-        for k, (start, end) in enumerate(pairwise([0, *ends])):
-            if start < end:
-                some = order[start : end : max(1, (end - start) // SAMPLE)]
-                mean[k] = X[some].mean(axis=0, dtype=np.float64)
-    fraction, exponent = np.frexp(mean)
-    return np.asarray(np.ldexp(np.round(np.ldexp(fraction, 20)), exponent - 20))
+        return soft_origins(X, groups.R)
+    order = kernels.rows_by_group(groups.codes, groups.n_groups)
+    ends = np.cumsum(kernels.group_counts(groups.codes, groups.n_groups)).tolist()
+    mean = np.zeros((groups.n_groups, X.shape[1]))
+    for k, (start, end) in enumerate(pairwise([0, *ends])):
+        if start < end:
+            some = order[start : end : max(1, (end - start) // SAMPLE)]
+            mean[k] = X[some].mean(axis=0, dtype=np.float64)
+    return few_bits(mean)
 
 
 def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
@@ -110,18 +113,13 @@ def _around(origin: Floats, X: Array, groups: Groups) -> tuple[Floats, Floats]:
 
     With a one behind each row, [x - o, 1], one product has them both.
     """
+    if not isinstance(groups, Hard):
+        return kernels.soft_products(X, groups.R, origin)
     n, d = X.shape
-    if isinstance(groups, Hard):
-        memory = _lines(min(n, next(slabs(n, d)).stop), d + 1)
-        moments = np.zeros((groups.n_groups, d + 1, memory.shape[1]))
-        for rows in slabs(n, d):
-            _add_hard(X[rows], groups[rows], origin, memory, moments)
-        return moments[:, :d, d], moments[:, :d, :d]
-    moments = np.zeros((groups.n_groups, d + 1, d + 1))
+    memory = _lines(min(n, next(slabs(n, d)).stop), d + 1)
+    moments = np.zeros((groups.n_groups, d + 1, memory.shape[1]))
     for rows in slabs(n, d):
-        for k in range(groups.n_groups):
-            x = np.column_stack([X[rows] - origin[k], np.ones(len(X[rows]))])
-            moments[k] += x.T @ (x * groups.R[rows, k : k + 1])
+        _add_hard(X[rows], groups[rows], origin, memory, moments)
     return moments[:, :d, d], moments[:, :d, :d]
 
 
@@ -188,6 +186,13 @@ class CrossSums:
 
     def compact(self) -> CrossSums:
         return CrossSums(self.complete.compact(), self.incomplete)
+
+    def keeps_rows(self) -> bool:
+        return len(self.incomplete) > 0
+
+    def numbers(self) -> Floats:
+        """Of the complete rows; no numbers stand for the others."""
+        return self.complete.numbers()
 
     def arrays(self) -> dict[str, Array]:
         rows = {"incomplete.X": self.incomplete.X, "incomplete.R": self.incomplete.R}

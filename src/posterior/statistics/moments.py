@@ -9,12 +9,14 @@ from operator import add
 import numpy as np
 
 from posterior import kernels
+from posterior.data.errors import NotFiniteError
 from posterior.data.rows import Groups, Hard, Soft, SparseRows, slabs
 from posterior.data.typing import Array, Floats
 from posterior.kernels import pairs
-from posterior.kernels.pairs import Pair
 from posterior.statistics.algebra import SumOfFields
 from posterior.statistics.exact import Exact
+
+SAMPLE = 64  # rows that say where a group lies
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +40,7 @@ class Totals(SumOfFields):
         if isinstance(X, SparseRows):
             assert isinstance(groups, Soft)
             matrix = X.scipy() if above is None else (X.scipy() > above).astype(np.float64)
-            total = Exact.of(np.ascontiguousarray((matrix.T @ groups.R).T))
+            total = sum_of_products((np.ascontiguousarray((matrix.T @ groups.R).T), 1.0))
             return cls(group_weight(groups).reshape(-1, 1), total)
         if above is not None:
             parts = (cls.of(indicators(X[rows], above), groups[rows]) for rows in slabs(*X.shape))
@@ -94,30 +96,49 @@ class Moments(SumOfFields):
 
 
 def _soft_moments(X: Array, R: Floats) -> Moments:
-    """Moments around an origin by matrix products, moved to zero without loss.
+    """Moments around an origin near each group's mean, rounded once, moved to zero without loss.
 
     Σ r x = Σ r (x - o) + o Σ r      Σ r x² = Σ r (x - o)² + 2 o Σ r (x - o) + o² Σ r
     """
-    x = X.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):  # looked at below
+        o = soft_origins(X, R)
+        w, s, q = kernels.soft_moments(floats(X), R, o)
+        squared = o * o
+    if not (np.isfinite(q).all() and np.isfinite(squared).all()):
+        raise NotFiniteError("Expected finite values whose squares are finite too.")
+    total = sum_of_products((s, 1.0), (o, w))
+    squares = sum_of_products((q, 1.0), (2 * o, s), (squared, w))
+    return Moments(sum_of_products((w, 1.0)), total, squares)
+
+
+def soft_origins(X: Array, R: Floats) -> Floats:
+    """About the mean of each group, (k, d); where it has no part of the rows looked at, of all."""
+    some = slice(None, None, max(1, len(R) // (SAMPLE + 16 * R.shape[1])))
+    x, r = np.asarray(X[some], np.float64), R[some]
     observed = ~np.isnan(x)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(observed, x, 0.0).sum(axis=0) / observed.sum(axis=0)
-    # few bits, so that products with the origin are exact in a pair
-    fraction, exponent = np.frexp(np.nan_to_num(mean))
-    origin = np.ldexp(np.round(np.ldexp(fraction, 20)), exponent - 20)
-    from_origin = np.where(observed, x - origin, 0.0)
-    o = Pair.of(np.broadcast_to(origin, (R.shape[1], x.shape[1])))
-    w = Pair.of(R.T @ observed.astype(np.float64))
-    s, q = Pair.of(R.T @ from_origin), Pair.of(R.T @ (from_origin * from_origin))
-    o_s = o * s
-    parts = (w, s + o * w, q + o_s + o_s + o * o * w)
-    return Moments(*(Exact.of(p.high) + Exact.of(p.low) for p in parts))
+    x = np.where(observed, x, 0.0)
+    weight, total = r.T @ observed.astype(np.float64), r.T @ x
+    everyone = x.sum(axis=0) / np.maximum(observed.sum(axis=0), 1)
+    return few_bits(np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), everyone))
+
+
+def few_bits(mean: Floats) -> Floats:
+    """An origin of 26 bits: the product of two is a double."""
+    fraction, exponent = np.frexp(mean)
+    return np.asarray(np.ldexp(np.round(np.ldexp(fraction, 26)), exponent - 26))
+
+
+def sum_of_products(*terms: tuple[Floats | float, Floats | float]) -> Exact:
+    """Σₜ a_t b_t over terms that broadcast against the first, without rounding."""
+    shape = np.shape(terms[0][0])
+    a, b = (np.stack([np.broadcast_to(t[side], shape) for t in terms]) for side in (0, 1))
+    return Exact(*kernels.sums_of_products(a, b))
 
 
 def group_weight(groups: Groups) -> Exact:
     """The weight that each group received, (k,)."""
     if not isinstance(groups, Hard):
-        return Exact.of(groups.R.sum(axis=0))
+        return sum_of_products((np.ones(len(groups.R)) @ groups.R, 1.0))
     if groups.weight is None:
         return Exact.of(kernels.group_counts(groups.codes, groups.n_groups))
     column = np.zeros((len(groups.codes), 1))

@@ -1,0 +1,155 @@
+"""k-means of all rows at once."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+
+from posterior.data.typing import Floats
+from posterior.estimators.kmeans.common import Clusters
+from posterior.estimators.learning import all_or_nothing
+from posterior.generative.kmeans.lloyd import TIRED, Clustering, Stop, lloyd
+
+
+class KMeans(Clusters):
+    """Centers that lie nearest to their rows.
+
+    Σᵢ wᵢ minₖ |xᵢ - cₖ|² is lowered in turns: every row goes to its nearest center, every center
+    to the mean of its rows, until nothing moves. It is the mixture of spheres of one size with
+    each row counted for its most probable sphere alone; `predict_proba` has the others too.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    init : "k-means++", "random", array of shape (n_clusters, n_features) or callable
+        Where centers begin: at rows drawn far from each other, at rows drawn by weight, as given,
+        or as `init(X, n_clusters, random_state=...)` says.
+    n_init : "auto" or int
+        How many starts; the one of least inertia is kept. "auto" is 1 for "k-means++" and for
+        given centers, 10 otherwise.
+    max_iter : int, default=300
+    tol : float, default=1e-4
+        Stop when the squared shift of all centers is below tol times the variance of a column.
+    verbose : int, default=0
+    random_state : int, RandomState instance or None
+    copy_x : bool, default=True
+        Accepted for scikit-learn's sake: X is never changed.
+    algorithm : "lloyd" or "elkan"
+        Names of scikit-learn; one exact method with bounds, which skip distances, serves both.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+    labels_ : array of shape (n_samples,)
+    inertia_ : float
+        Σᵢ wᵢ |xᵢ - c|² from the nearest centers; of rows with missing cells, over those observed.
+    n_iter_ : int
+    inertias_ : array of shape (n_iter_,)
+        The inertia after each iteration; it never rises.
+    reason_ : str
+        Why the iterations ended.
+    converged_ : bool
+    weights_ : array of shape (n_clusters,)
+        π: the share of each cluster in the weight of the rows.
+    variance_ : float
+        σ²: the variance of a cell around its center.
+
+    Examples
+    --------
+    >>> from posterior import KMeans
+    >>> X = [[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]]
+    >>> model = KMeans(n_clusters=2, init=[[0, 0], [9, 9]]).fit(X)
+    >>> model.labels_.tolist(), model.inertia_
+    ([0, 0, 0, 1, 1, 1], 16.0)
+    >>> model.predict([[0, 0], [12, 3]]).tolist()
+    [0, 1]
+    """
+
+    default_n_init: ClassVar[int] = 10
+    inertias_: Floats
+    reason_: str
+    converged_: bool
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Clusters._parameter_constraints,
+        "copy_x": ["boolean"],
+        "algorithm": [StrOptions({"lloyd", "elkan"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: Any = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the centers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Missing cells of an array or frame are left out of distances and means.
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+        """
+        self._validate_params()
+        if self.algorithm == "elkan" and self.n_clusters == 1:
+            warnings.warn(
+                "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        points = self._points(X, sample_weight, reset=True)
+        self._check_many(points)
+        spread, say = self._spread(points), self._say()
+        stop = Stop(self.tol * spread.variance, self.max_iter)
+        random = check_random_state(self.random_state)
+        best: Clustering | None = None
+        for _ in range(self._n_starts()):
+            start = self._start(points, spread.mean, random)
+            say("Initialization complete")
+            found = lloyd(points, start, spread, stop, say, points.dtype)
+            if best is None or found.inertia < best.inertia:
+                best = found
+        assert best is not None
+        self._accept(best, points.dtype)
+        self.variance_ = best.inertia / float(spread.weight.sum())
+        return self
+
+    def _accept(self, found: Clustering, dtype: Any) -> None:
+        self.cluster_centers_ = found.centers.astype(dtype)
+        self.labels_, self.n_iter_ = found.labels, found.n_iter
+        self.inertia_, self.inertias_ = found.inertia, found.inertias
+        self.reason_, self.converged_ = found.reason, found.reason != TIRED
+        self.weights_ = found.weight / found.weight.sum()
+        n_found = len(np.unique(found.labels))
+        if n_found < self.n_clusters:
+            warnings.warn(
+                f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
+                f"({self.n_clusters}). Possibly due to duplicate points in X.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,333 @@
+"""Classes that are mixtures, and labels that only some rows have."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import check_is_fitted
+
+from posterior import kernels
+from posterior.data import validate
+from posterior.data.names import quoted
+from posterior.data.rows import Features, Groups, Hard, Rows
+from posterior.data.table import Table
+from posterior.data.typing import Array, Floats
+from posterior.estimators.base import GenerativeClassifier
+from posterior.estimators.hooks import Parameters
+from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.mixture.hidden_rows import gain
+from posterior.estimators.mixture.labels import partly_known
+from posterior.estimators.naive_bayes import ComplementNB, NaiveBayes
+from posterior.generative.components import Components
+from posterior.generative.em import Ascent, Hidden, Stop, climb
+from posterior.generative.expectation import HIDDEN, expectation
+from posterior.generative.joint import Joint, JointStatistics
+
+
+class MixtureClassifier(ClassifierMixin, Parameters):
+    """A generative classifier whose classes are mixtures, and whose labels may be hidden.
+
+    p(x, y) = Σ_{k of y} π_k p(x | θ_k). A label says that the row's component is one of its
+    class; EM decides the rest. Rows without a label help to learn where rows lie at all (Nigam,
+    McCallum, Thrun and Mitchell 2000). With several components of normal classes it is mixture
+    discriminant analysis (Hastie and Tibshirani 1996).
+
+    Parameters
+    ----------
+    classifier : classifier of this package, optional
+        What a component is like: `NaiveBayes()` if not given, or `MultinomialNB()`,
+        `GaussianDiscriminantAnalysis()`, ...
+    n_components : int or mapping of classes to int, default=1
+        Components of each class.
+    hidden_label : label, optional
+        Marks rows of no known class in y, such as -1; missing labels (None, NaN) always do.
+    hidden_weight : float, default=1.0
+        What a row without a label counts, if it is less than a row.
+    tol : float, default=1e-5
+        EM stops when a step raises the objective of an average row by less.
+    max_iter : int, default=100
+    n_init : int, default=1
+        Starts, of which the best is kept. They differ only where a class has several components.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    component_class_ : array of shape (n_components,)
+        The class of each component.
+    weights_ : array of shape (n_components,)
+    classifier_ : the fitted classifier, if every class is one component
+    lower_bounds_ : list of float
+        The objective before each step.
+    converged_, n_iter_, lower_bound_ : of the best start
+
+    Examples
+    --------
+    >>> from posterior import GaussianNB, MixtureClassifier
+    >>> X = [[1.0], [5.0], [1.1], [0.9], [5.2], [4.9]]
+    >>> model = MixtureClassifier(GaussianNB()).fit(X, ["low", "high", None, None, None, None])
+    >>> model.predict([[2.0], [4.0]]).tolist()
+    ['low', 'high']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "classifier": [None, HasMethods(["fit", "predict_proba"])],
+        "n_components": [Interval(Integral, 1, None, closed="left"), Mapping],
+        "hidden_label": [None, object],
+        "hidden_weight": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        *,
+        n_components: Any = 1,
+        hidden_label: Any = None,
+        hidden_weight: float = 1.0,
+        tol: float = 1e-5,
+        max_iter: int = 100,
+        n_init: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.classifier = classifier
+        self.n_components = n_components
+        self.hidden_label = hidden_label
+        self.hidden_weight = hidden_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._base()).input_tags
+        return tags
+
+    def _base(self) -> GenerativeClassifier:
+        """What a component is like, unfitted."""
+        base = NaiveBayes() if self.classifier is None else clone(self.classifier)
+        if not isinstance(base, GenerativeClassifier):
+            raise TypeError(
+                "Expected a generative classifier of this package, such as NaiveBayes(), got "
+                f"{type(base).__name__}."
+            )
+        if isinstance(base, ComplementNB):
+            raise TypeError("Expected a density of each class, ComplementNB has none.")
+        if getattr(base, "predictive", False) or getattr(base, "calibrated", None) is not None:
+            raise ValueError(
+                "Expected a classifier without predictive and calibrated: EM needs the most "
+                "probable parameters, and all rows at once."
+            )
+        return base
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows, of which some or all have a label.
+
+        Parameters
+        ----------
+        X : whatever the classifier takes
+        y : array of shape (n_samples,), or the name of a column of the frame X
+        sample_weight : array of shape (n_samples,), optional
+        """
+        self._validate_params()
+        base, rows = self._rows(X, y, sample_weight)
+        self.n_features_in_ = base.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(base, "feature_names_in_"):
+            self.feature_names_in_ = base.feature_names_in_
+        self._learn(base, rows)
+        return self
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[GenerativeClassifier, Rows]:
+        """Validated rows with the codes of their classes, and the classifier that read them."""
+        base = self._base()
+        X, y = base._with_target(X, y)
+        features = base._features(X, fitting=True, reset=True)
+        base._check_cells(features, 0, fitting=True)
+        n = features.shape[0]
+        self.classes_, codes = partly_known(y, self.hidden_label, n)
+        weight = validate.weights(sample_weight, n)
+        return base, Rows(features, Hard(codes, len(self.classes_), weight))
+
+    def _learn(self, base: GenerativeClassifier, rows: Rows) -> None:
+        rows = Rows(rows.X, self._weighed(rows.groups))
+        components = self._components(rows.groups)
+        self.component_class_ = self.classes_[components.of_class]
+        base.classes_ = self.component_class_  # for errors, which name classes
+        random = check_random_state(self.random_state)
+        hidden = self._hidden(base, rows, components)
+        ascents = []
+        for _ in range(self.n_init if len(components) > len(self.classes_) else 1):
+            with base._names():
+                ascents.append(self._ascend(base, hidden, rows, components, random))
+        self._accept(base, max(ascents, key=lambda ascent: ascent.value))
+
+    def _weighed(self, groups: Groups) -> Hard:
+        """Rows without a label count as much as was asked for."""
+        assert isinstance(groups, Hard)
+        hidden = groups.codes == HIDDEN
+        if self.hidden_weight == 1 or not hidden.any():
+            return groups
+        weight = np.ones(len(hidden)) if groups.weight is None else groups.weight
+        weight = np.where(hidden, self.hidden_weight, 1.0) * weight
+        return Hard(groups.codes, groups.n_groups, weight)
+
+    def _components(self, groups: Groups) -> Components:
+        """How many each class has, as asked."""
+        assert isinstance(groups, Hard)
+        classes, asked = self.classes_.tolist(), self.n_components
+        if not isinstance(asked, Mapping):
+            asked = dict.fromkeys(classes, asked)
+        if not all(
+            c in classes and isinstance(n, Integral) and int(n) >= 1 for c, n in asked.items()
+        ):
+            raise ValueError(
+                "Expected numbers of components, one or more, for some of the classes "
+                f"{classes}, got {dict(asked)}."
+            )
+        components = Components(tuple(int(asked.get(c, 1)) for c in classes))
+        rows = np.bincount(groups.codes[groups.codes != HIDDEN], minlength=len(classes))
+        few = np.flatnonzero(rows < components.sizes)
+        if len(few):
+            c = few[0]
+            raise ValueError(
+                f"Expected {components.sizes[c]} labeled rows or more of class "
+                f"{quoted(classes[c])}, one for each of its components, got {rows[c]}."
+            )
+        return components
+
+    def _hidden(
+        self, base: GenerativeClassifier, rows: Rows, components: Components
+    ) -> Hidden[Any, Any]:
+        assert isinstance(rows.groups, Hard)
+        in_one = Hard(np.zeros(len(rows), np.int32), 1, rows.groups.weight)
+        pooled = base._sum(Rows(rows.X, in_one))
+        allowed = components.allowed
+
+        def maximize(sums: JointStatistics[Any], before: Joint[Any, Any] | None) -> Joint[Any, Any]:
+            if before is None or not sums.features.keeps_rows():
+                joint = base._finish(sums)
+                family, parameters = joint.family, joint.parameters
+            else:
+                family = before.family
+                parameters = family.improve(sums.features, pooled.features, before.parameters)
+            weight = sums.weight.rounded()
+            of_classes = base._log_prior(components.class_weight(weight))
+            log_prior = of_classes[components.of_class] + components.log_shares(weight)
+            return Joint(family, log_prior, parameters)
+
+        def log_prior(joint: Joint[Any, Any]) -> float:
+            parameters = joint.family.log_prior(joint.parameters, pooled.features)
+            return parameters + components.log_prior(joint.log_prior)
+
+        return Hidden(
+            expect=lambda joint: base.engine_.sum(expectation(joint, allowed), rows, exact=False),
+            maximize=maximize,
+            log_prior=log_prior,
+            weight=float(pooled.weight.rounded()[0]),
+        )
+
+    def _ascend(
+        self,
+        base: GenerativeClassifier,
+        hidden: Hidden[Any, Any],
+        rows: Rows,
+        components: Components,
+        random: np.random.RandomState,
+    ) -> Ascent[Any, Any]:
+        labels, engine = rows.groups, base.engine_
+        assert isinstance(labels, Hard)
+        groups = components.first(rows.X, labels, engine.fill, engine.sum, random)
+        first = base._sum(Rows(rows.X, groups))
+        joint = hidden.maximize(first, None)
+        if len(components) == len(self.classes_) and not (labels.codes == HIDDEN).any():
+            return Ascent(joint, first, (), "converged")  # nothing is hidden
+        return climb(hidden, joint, Stop(self.max_iter, self.tol), lambda *_: None)
+
+    def _accept(self, base: GenerativeClassifier, ascent: Ascent[Any, Any]) -> None:
+        self.joint_ = ascent.joint
+        self.weights_ = np.exp(ascent.joint.log_prior)
+        self.converged_ = ascent.reason == "converged"
+        self.n_iter_, self.lower_bounds_ = max(len(ascent.trace), 1), list(ascent.trace)
+        self.lower_bound_ = ascent.value
+        self.base_ = base
+        base._closed = False
+        base._accept(ascent.statistics)
+        self.__dict__.pop("classifier_", None)
+        if len(self.component_class_) == len(self.classes_):
+            self.classifier_ = base
+        if not self.converged_:
+            change = np.diff(ascent.trace)[-1] if len(ascent.trace) > 1 else np.inf
+            warnings.warn(
+                f"EM stopped after {self.n_iter_} steps, the last of which changed the objective "
+                f"by {change:.2g} a row; tol is {self.tol:g}. Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _scored(self, X: Any) -> tuple[Floats, Floats]:
+        """log p(k | x) of all components (n, k), and log p(x)."""
+        check_is_fitted(self, "joint_")
+        features = self.base_._features(X, fitting=False, reset=False)
+        self.base_._check_cells(features, 0, fitting=False)
+        return self._log_posterior(features)
+
+    def _log_posterior(self, features: Features) -> tuple[Floats, Floats]:
+        with self.base_._names():
+            scorer = self.joint_.scorer()
+        out = np.empty((features.shape[0], len(self.weights_)))
+        self.base_.engine_.fill(lambda chunk, _, part: scorer(chunk, part), features, out)
+        log_evidence = np.empty(len(out))
+        kernels.normalize(out, "log_posterior", log_evidence)
+        return out, log_evidence
+
+    def _of_classes(self, log_posterior: Floats) -> Floats:
+        """From components (n, k) to classes."""
+        _, sizes = np.unique(self.component_class_, return_counts=True)
+        return Components(tuple(sizes)).of_classes(log_posterior)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(y | x)."""
+        return self._of_classes(self._scored(X)[0])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(y | x)."""
+        proba = np.exp(self.predict_log_proba(X))
+        return np.asarray(proba / proba.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        codes = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_components(self, X: Any) -> Floats:
+        """p(k | x) of each component; `component_class_` says which class it is of."""
+        return np.exp(self._scored(X)[0])
+
+    def log_evidence(self, X: Any) -> Floats:
+        """log p(x): the lower, the stranger the row."""
+        return self._scored(X)[1]
+
+    def hidden_rows_help(self, X: Any, y: Any, folds: int = 5, sample_weight: Any = None) -> Table:
+        """Whether rows without a label make answers better: both ways on held-out labeled rows.
+
+        Each fold of labeled rows is answered by a model of the other labeled rows, and by one of
+        these and all hidden rows. "error" is the standard error of the gain in log loss.
+        """
+        self._validate_params()
+        trial = clone(self)
+        base, rows = trial._rows(X, y, sample_weight)
+        return gain(trial, base, rows, folds)

@@ -1,0 +1,144 @@
+"""A mixture of any families: clusters of any table, and its density."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data.table import Table
+from posterior.estimators.columns import MixedColumns
+from posterior.estimators.mixture.choosing import CRITERIA
+from posterior.estimators.mixture.streaming import StreamingMixture
+from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.start import STARTS
+
+
+class Mixture(MixedColumns, StreamingMixture):
+    """Rows of several hidden groups, on any array or frame, learned by EM.
+
+    p(x) = Σ_k π_k ∏ⱼ p(xⱼ | θ_kj)
+
+    Numbers are Gaussian; strings, categories and booleans are categorical, independent given the
+    group: naive Bayes with the labels hidden. Missing cells are left out, which is exact. Pass
+    `MultivariateGaussian()` for columns that depend on each other inside a group.
+
+    Parameters
+    ----------
+    families : family, or mapping of columns to families, optional
+        For all columns, or for some by name (by position in an array): a family such as
+        `Poisson()`, its name such as "categorical", or None to leave the column out. A variance
+        known beforehand is a setting of the family: `Gaussian(variance=4.0)`.
+    n_components : int, {"bic", "icl", "held_out"}, or numbers to choose from, default=2
+        How many groups. A name chooses among 1 to 9 by it; numbers are compared by `criterion`.
+    criterion : {"bic", "icl", "held_out"}, default="bic"
+        How numbers of components are compared: BIC, ICL (BIC with a price for undecided rows), or
+        the likelihood of rows held out.
+    prior_rows : float, default=1.0
+        Pseudo-rows of everyone that each component is given, so that none collapses.
+    tol : float, default=1e-6
+        EM stops when a step raises the objective of an average row by less.
+    max_iter : int, default=500
+    n_init : int, default=5
+        Starts, of which the best is kept; see `starts_`.
+    init_params : {"kmeans", "k-means++", "random_from_data", "random"} or array, \
+default="k-means++"
+        First guess: k-means clusters, the nearest of rows drawn far from each other, the nearest
+        of any rows, random shares, or the shares (n_samples, n_components) themselves. Distances
+        count columns in units of their deviation.
+    accelerate : bool, default=False
+        Extrapolate the steps of EM (SQUAREM); the objective still never falls.
+    warm_start : bool, default=False
+        Go on where the last fit ended.
+    random_state : int, RandomState or None
+    verbose, verbose_interval : int
+        Print every so many steps. Without it, a long fit at a terminal shows one line.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+    joint_ : the fitted model
+    n_components_, n_parameters_ : int
+    lower_bounds_ : list of float
+        The objective before each step: log likelihood and log prior of an average row.
+    converged_, n_iter_, lower_bound_ : of the best start
+    starts_ : table of all starts
+    selection_ : table of all numbers of components, if there was a choice
+    columns_ : table of the columns and their families
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from posterior import Mixture
+    >>> table = pd.DataFrame({"size": [1, 2, None, 9, 8], "kind": ["a", "a", "a", "b", None]})
+    >>> model = Mixture(n_components=2, random_state=0).fit(table)
+    >>> sorted(model.predict_proba(table).argmax(axis=1).tolist().count(k) for k in (0, 1))
+    [2, 3]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "families": [None, str, Mapping, object],
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions(set(CRITERIA)),
+            "array-like",
+            range,
+        ],
+        "criterion": [StrOptions(set(CRITERIA))],
+        "prior_rows": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "init_params": [StrOptions(set(STARTS)), "array-like"],
+        "accelerate": ["boolean"],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "verbose_interval": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        families: Any = None,
+        n_components: Any = 2,
+        *,
+        criterion: str = "bic",
+        prior_rows: float = 1.0,
+        tol: float = 1e-6,
+        max_iter: int = 500,
+        n_init: int = 5,
+        init_params: Any = "k-means++",
+        accelerate: bool = False,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+        verbose_interval: int = 10,
+    ) -> None:
+        self.families = families
+        self.n_components = n_components
+        self.criterion = criterion
+        self.prior_rows = prior_rows
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.accelerate = accelerate
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+
+    @property
+    def columns_(self) -> Table:
+        """What each column was taken for."""
+        check_is_fitted(self)
+        return self._columns()
+
+    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
+        return {"joint_": joint}
+
+    def _joint(self) -> Joint[Any, Any]:
+        return self.joint_

@@ -1,0 +1,28 @@
+"""The compiled search for the nearest center; its twins are in `posterior.kernels.centers`."""
+
+from __future__ import annotations
+
+import posterior.kernels._compiled as _compiled
+from posterior.data.typing import Array, Codes, Floats
+from posterior.kernels.centers import Bounds, Centers
+
+
+def nearest(X: Array, centers: Centers, labels: Codes) -> int:
+    """Label of the center with the smallest |c|² / 2 - x·c, the first of equals; how many moved."""
+    return _compiled.nearest(X, *centers.arrays(), labels)
+
+
+def nearest_bounded(X: Array, centers: Centers, bounds: Bounds, labels: Codes) -> tuple[int, float]:
+    """The same labels; how many moved, and for how many rows all groups might have been looked at.
+
+    Looks only at groups that may hold a nearer center, and the bounds follow.
+    """
+    b, lanes = bounds, 64 // X.itemsize
+    known = b.upper, b.lower, b.way, b.farthest, b.place, b.radius, b.fresh
+    moved, looked = _compiled.nearest_bounded(X, *centers.arrays(), *known, labels)
+    return moved, looked * lanes / len(centers.number)
+
+
+def own_distances(X: Array, centers: Floats, labels: Codes, out: Floats) -> None:
+    """|x - c|² from the center of each row's label, by the differences themselves."""
+    _compiled.own_distances(X, centers, labels, out)

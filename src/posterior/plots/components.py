@@ -1,0 +1,244 @@
+"""A mixture: how the rows lie, and the components that it took them apart into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from posterior.data.typing import Array, Floats
+from posterior.plots.columns import column_of
+from posterior.plots.densities import bin_edges
+from posterior.plots.look import (
+    DIGITS,
+    HEIGHT,
+    INK,
+    WIDTH,
+    Chart,
+    colors,
+    heading,
+    optional,
+)
+from posterior.plots.normals import Normals, normals_of, some_rows
+from posterior.plots.numbers import number_axis
+
+BINS = 60
+MOST = 2_000  # rows that are drawn as points
+INNER, OUTER = 0.5, 0.95  # of a component's rows inside its ellipses
+POINTS, REACH = 161, 3.5  # of a curve, and how many deviations it goes from its mean
+BEYOND = 0.25  # of the rows' extent, by which ellipses may widen the picture
+GREY = "#c3c7ce"
+
+
+def components(
+    model: Any, X: Any = None, columns: int | str | Sequence[Any] | None = None, bins: int = BINS
+) -> Chart:
+    """The components of a mixture over the rows, in two columns or in one.
+
+    Two columns: rows as points, colored by their most probable component, and two ellipses for
+    each component, which hold half and 95 % of its rows. One column: the histogram of the rows,
+    of area 1, with the curves π_k p(x | k) and their sum.
+
+    Parameters
+    ----------
+    model : fitted GaussianMixture, Mixture or MixtureClassifier
+        The columns that are drawn must be normal; the others are integrated out.
+    X : array or frame, optional
+        Rows with all columns of the model. Of many, a sample of 2,000 is drawn as points, while
+        a histogram counts them all. Rows where a drawn column is missing are left out.
+    columns : int, str, or one or two of them, optional
+        Positions or names; the first two normal columns if not given.
+    bins : int, default=60
+        Of the histogram: how many, or somewhat fewer where the column holds whole numbers.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    optional("altair")
+    if not isinstance(bins, int | np.integer) or bins < 1:
+        raise ValueError(f"Expected a number of bins, 1 or more, got {bins!r}.")
+    normals = normals_of(model, columns)
+    cells = None
+    if X is not None:
+        cells = np.column_stack([column_of(model, X, place).values for place in normals.places])
+        if np.isinf(cells).any() or np.isnan(cells).any(axis=1).all():
+            raise ValueError(
+                f"Expected finite numbers in {' and '.join(normals.columns)}, got infinity or none."
+            )
+    if len(normals.columns) == 1:
+        return _histogram(normals, None if cells is None else cells[:, 0], int(bins))
+    return _ellipses(normals, *_sample(model, X, cells))
+
+
+def _sample(model: Any, X: Any, cells: Floats | None) -> tuple[Floats, Array, int]:
+    """Some rows (n, 2), their components, and how many rows there are."""
+    if cells is None:
+        return np.empty((0, 2)), np.empty(0, np.int64), 0
+    seen = np.flatnonzero(~np.isnan(cells).any(axis=1))
+    n = len(seen)
+    if n > MOST:
+        seen = np.sort(np.random.default_rng(0).choice(seen, MOST, replace=False))
+    rows = some_rows(X, seen)
+    by_component = getattr(model, "predict_components", model.predict_proba)
+    return cells[seen], by_component(rows).argmax(axis=1), n
+
+
+def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> Chart:
+    alt = optional("altair")
+    names = normals.components
+    drawn = [
+        (k, level, normals.ellipse(k, level))
+        for k in range(len(names))
+        for level in (INNER, OUTER)
+        if normals.weight[k] > 0
+    ]
+    low, high = _extent(points, np.concatenate([ring for *_, ring in drawn]))
+    x, y = (
+        alt.Scale(domain=[float(low[i]), float(high[i])], nice=False, zero=False) for i in (0, 1)
+    )
+    largest = np.maximum(np.abs(low), np.abs(high))
+    across = number_axis(normals.columns[0], float(largest[0]))
+    up = number_axis(normals.columns[1], float(largest[1]))
+    color = colors(names, "component: share")
+    dots = [
+        {"class": names[code], "x": float(a), "y": float(b)}
+        for (a, b), code in zip(points, codes, strict=True)
+    ]
+    lines = [
+        {"class": names[k], "level": level, "at": i, "x": float(a), "y": float(b)}
+        for k, level, ring in drawn
+        for i, (a, b) in enumerate(ring)
+    ]
+    centers = [
+        {"class": names[k], "label": names[k].rsplit(":", 1)[0], "x": float(a), "y": float(b)}
+        for k, (a, b) in enumerate(normals.mean)
+        if normals.weight[k] > 0
+    ]
+    place = {"x": alt.X("x:Q", scale=x, axis=across), "y": alt.Y("y:Q", scale=y, axis=up)}
+    text = alt.Chart(alt.InlineData(values=centers)).encode(text="label:N", **place)
+    layers = [
+        alt.Chart(alt.InlineData(values=dots))
+        .mark_point(filled=True, size=18, opacity=0.45, clip=True)
+        .encode(color=color, **place),
+        alt.Chart(alt.InlineData(values=lines))
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            color=color,
+            order="at:Q",
+            detail="level:N",
+            strokeDash=alt.StrokeDash(
+                "level:N",
+                legend=None,
+                scale=alt.Scale(domain=[INNER, OUTER], range=[[1, 0], [5, 3]]),
+            ),
+            tooltip=["class:N", alt.Tooltip("level:Q", format=".0%")],
+            **place,
+        ),
+        text.mark_text(fontSize=13, fontWeight="bold", stroke="white", strokeWidth=4, clip=True),
+        text.mark_text(fontSize=13, fontWeight="bold", color=INK, clip=True),
+    ]
+    said = "Half of a component's rows lie inside its solid line, 95 % inside the dashed one."
+    rows = [f"{len(points):,} of {n:,} rows are drawn."] if len(points) < n else []
+    return alt.layer(*layers).properties(
+        width=WIDTH,
+        height=HEIGHT * 5 // 4,
+        title=heading(_title(normals), [said, *rows]),
+        view=alt.ViewBackground(stroke=None),
+    )
+
+
+def _title(normals: Normals) -> str:
+    k = len(normals.weight)
+    return f"{k} component{'s' if k > 1 else ''} in {' and '.join(normals.columns)}"
+
+
+def _extent(points: Floats, rings: Floats) -> tuple[Floats, Floats]:
+    """Corners of the picture: rows with room, and ellipses unless they go far beyond."""
+    low, high = rings.min(axis=0), rings.max(axis=0)
+    if len(points):
+        first, last = points.min(axis=0), points.max(axis=0)
+        far = BEYOND * (last - first)
+        low = np.minimum(first, np.maximum(low, first - far))
+        high = np.maximum(last, np.minimum(high, last + far))
+    room = 0.03 * (high - low)
+    room = np.where(room > 0, room, 1.0)
+    return low - room, high + room
+
+
+def _histogram(normals: Normals, cells: Floats | None, bins: int) -> Chart:
+    alt = optional("altair")
+    names, seen = normals.components, normals.weight > 0
+    mean, deviation = normals.mean[:, 0], np.sqrt(normals.covariance[:, 0, 0])
+    x = np.empty(0) if cells is None else cells[~np.isnan(cells)]
+    edges = bin_edges(x, bins) if len(x) else x
+    ends = np.concatenate([mean - REACH * deviation, mean + REACH * deviation])[np.tile(seen, 2)]
+    low, high = (float(side[0]) for side in _extent(edges[:, None], ends[:, None]))
+    near = mean[:, None] + deviation[:, None] * np.linspace(-REACH, REACH, POINTS // 4)
+    grid = np.unique(np.concatenate([np.linspace(low, high, POINTS), near[seen].ravel()]))
+    grid = grid[(grid >= low) & (grid <= high)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        density = normals.weight * norm.pdf(grid[:, None], mean, deviation)  # (grid, k)
+    density = np.where(seen, density, 0.0)
+    curves = [
+        {"class": names[k], "x": float(a), "density": float(p)}
+        for k in np.flatnonzero(seen)
+        for a, p in zip(grid, density[:, k], strict=True)
+        if p > 1e-3 * density[:, k].max()
+    ]
+    total = [
+        {"x": float(a), "density": float(p)} for a, p in zip(grid, density.sum(axis=1), strict=True)
+    ]
+    across = alt.Scale(domain=[low, high], nice=False, zero=False)
+    below = number_axis(normals.columns[0], max(abs(low), abs(high)))
+    up = number_axis("share of all rows per unit", float(density.max()), grid=True)
+    place = {"x": alt.X("x:Q", scale=across, axis=below), "y": alt.Y("density:Q", axis=up)}
+    color = colors(names, "component: share")
+    color["legend"]["symbolType"] = "stroke"
+    layers = [
+        alt.Chart(alt.InlineData(values=total))
+        .mark_line(strokeWidth=1.5, color=INK, strokeDash=[5, 3], clip=True)
+        .encode(**place),
+        alt.Chart(alt.InlineData(values=curves))
+        .mark_line(strokeWidth=2.5, clip=True)
+        .encode(color=color, **place),
+    ]
+    said = "Lines are the components, share × density; the dashed line is their sum."
+    if len(x):
+        said = f"Bars count {len(x):,} rows. {said}"
+        layers.insert(0, _bars(alt, x, edges, across, below, up))
+    return alt.layer(*layers).properties(
+        width=WIDTH,
+        height=HEIGHT,
+        title=heading(_title(normals), [said]),
+        view=alt.ViewBackground(stroke=None),
+    )
+
+
+def _bars(alt: Any, x: Floats, edges: Floats, across: Any, below: Any, up: Any) -> Chart:
+    """Of area 1 together."""
+    counts = np.histogram(x, edges)[0]
+    bars = [
+        {
+            "from": float(edges[b]),
+            "to": float(edges[b + 1]),
+            "rows": int(counts[b]),
+            "height": float(counts[b] / (len(x) * (edges[b + 1] - edges[b]))),
+        }
+        for b in np.flatnonzero(counts)
+    ]
+    return (
+        alt.Chart(alt.InlineData(values=bars))
+        .mark_bar(color=GREY, binSpacing=0, clip=True)
+        .encode(
+            x=alt.X("from:Q", bin="binned", scale=across, axis=below),
+            x2="to:Q",
+            y=alt.Y("height:Q", stack=None, axis=up),
+            tooltip=[
+                *(alt.Tooltip(f"{field}:Q", format=DIGITS) for field in ("from", "to")),
+                alt.Tooltip("rows:Q", format=","),
+            ],
+        )
+    )

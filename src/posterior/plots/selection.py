@@ -1,0 +1,139 @@
+"""How many components: what each number of them was worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data.typing import Array
+from posterior.plots.look import (
+    DIGITS,
+    HEIGHT,
+    INK,
+    PALETTE,
+    WIDTH,
+    Chart,
+    axis,
+    colors,
+    heading,
+    optional,
+)
+from posterior.plots.numbers import number_axis
+
+CRITERIA = {"bic": "BIC", "icl": "ICL"}
+HELD_OUT = "held out"
+
+
+def selection(model: Any) -> Chart:
+    """BIC and ICL by number of components, the chosen number marked; the less, the better.
+
+    Where rows were held out to choose, a second panel has their log likelihood, an average row's;
+    the more, the better.
+
+    Parameters
+    ----------
+    model : fitted mixture that was given several numbers of components
+        `n_components="bic"`, or a range.
+
+    Returns
+    -------
+    altair.VConcatChart
+    """
+    alt = optional("altair")
+    check_is_fitted(model)
+    if not hasattr(model, "selection_"):
+        raise ValueError(
+            f"Expected a mixture that chose its number of components, got {type(model).__name__} "
+            f'of {model.n_components!r}. Fit it with n_components="bic", or with a range.'
+        )
+    table, chosen = model.selection_, int(model.n_components_)
+    numbers = np.asarray(table["n_components"])
+    held_out = "held_out" in table.columns
+    x = _across(alt, numbers, None if held_out else "number of components")
+    lines = [
+        point | {"class": name}
+        for key, name in CRITERIA.items()
+        for point in _points(numbers, table[key])
+    ]
+    panels = [
+        _panel(
+            alt, lines, "BIC and ICL", x, colors(list(CRITERIA.values()), "the less, the better")
+        )
+    ]
+    if held_out:
+        points = [p | {"class": HELD_OUT} for p in _points(numbers, table["held_out"])]
+        color = alt.Color(
+            "class:N",
+            legend=None,
+            scale=alt.Scale(domain=[HELD_OUT], range=[PALETTE[2]]),
+        )
+        last = _across(alt, numbers, "number of components")
+        panels.append(_panel(alt, points, "log p(x), held out", last, color))
+    panels = [_marked(alt, panel, chosen, named=i == 0) for i, panel in enumerate(panels)]
+    by = "rows held out" if held_out else CRITERIA[_asked(model)]
+    said = f"Chosen by {by}: {chosen}, of {numbers.min():,} to {numbers.max():,}."
+    return (
+        alt.vconcat(*panels, spacing=18)
+        .resolve_scale(color="independent")
+        .properties(title=heading("How many components", [said]))
+    )
+
+
+def _asked(model: Any) -> str:
+    return str(model.n_components if isinstance(model.n_components, str) else model.criterion)
+
+
+def _points(numbers: Array, values: Array) -> list[dict[str, Any]]:
+    return [
+        {"components": int(k), "value": float(v)}
+        for k, v in zip(numbers, values, strict=True)
+        if np.isfinite(v)
+    ]
+
+
+def _across(alt: Any, numbers: Array, title: str | None) -> Any:
+    """Whole numbers, a tick for each if there is room."""
+    ticks = numbers if len(numbers) <= 20 else numbers[:: -(-len(numbers) // 20)]
+    whole = {
+        "format": ",d",
+        "labelFlush": False,
+        "title": title,
+        "values": ticks.tolist(),
+        "tickCount": len(ticks),
+    }
+    side = 0.03 * max(float(numbers.max() - numbers.min()), 1.0)
+    scale = alt.Scale(domain=[float(numbers.min()) - side, float(numbers.max()) + side], nice=False)
+    return alt.X("components:Q", scale=scale, axis=alt.Axis(**{**axis("").to_dict(), **whole}))
+
+
+def _panel(alt: Any, points: list[dict[str, Any]], title: str, x: Any, color: Any) -> Chart:
+    heights = [abs(point["value"]) for point in points] or [1.0]
+    up = number_axis(title, max(heights), grid=True)
+    return (
+        alt.Chart(alt.InlineData(values=points))
+        .mark_line(strokeWidth=2, point={"size": 30})
+        .encode(
+            x=x,
+            y=alt.Y("value:Q", axis=up, scale=alt.Scale(zero=False, padding=12)),
+            color=color,
+            tooltip=[
+                "class:N",
+                "components:Q",
+                alt.Tooltip("value:Q", format=DIGITS if max(heights) < 1e4 else ",.1f"),
+            ],
+        )
+        .properties(width=WIDTH, height=HEIGHT * 3 // 4, view=alt.ViewBackground(stroke=None))
+    )
+
+
+def _marked(alt: Any, panel: Chart, chosen: int, named: bool) -> Chart:
+    """A thin rule at the number that was chosen."""
+    base = alt.Chart(alt.InlineData(values=[{"components": chosen, "label": str(chosen)}]))
+    base = base.encode(x="components:Q")
+    rule = base.mark_rule(color=INK, strokeDash=[4, 3])
+    label = base.mark_text(color=INK, fontSize=12, baseline="bottom").encode(
+        y=alt.value(-5), text="label:N"
+    )
+    return alt.layer(panel, rule, *([label] if named else []))
