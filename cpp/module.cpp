@@ -15,9 +15,11 @@
 #include "log_prob.hpp"
 #include "logistic.hpp"
 #include "moments.hpp"
+#include "nearest.hpp"
 #include "normalize.hpp"
 #include "products.hpp"
 #include "soft.hpp"
+#include "tree.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -206,6 +208,17 @@ void bind_tables_of_numbers(nb::module_& m) {
           "half"_a.noconvert(), "number"_a.noconvert(), "upper"_a.noconvert(), "lower"_a.noconvert(),
           "way"_a.noconvert(), "farthest"_a.noconvert(), "place"_a.noconvert(), "radius"_a,
           "fresh"_a, "labels"_a.noconvert());
+    m.def("nearest_rows",
+          [](Contiguous<double> Q, Contiguous<T> X, Vector<double> origin, double scale,
+             Vector<double> half, bool single, Output<double> distance,
+             Output<std::int64_t> number) {
+              nb::gil_scoped_release free;
+              const auto search = single ? p::nearest_rows<float, T> : p::nearest_rows<double, T>;
+              return search(rows(Q), {rows(X), origin.data(), scale, half.data()},
+                            distance.shape(1), distance.data(), number.data());
+          },
+          "Q"_a.noconvert(), "X"_a.noconvert(), "origin"_a.noconvert(), "scale"_a,
+          "half"_a.noconvert(), "single"_a, "distance"_a.noconvert(), "number"_a.noconvert());
     m.def("own_distances",
           [](Contiguous<T> X, Contiguous<double> center, Codes labels, Output<double> out) {
               nb::gil_scoped_release free;
@@ -312,6 +325,65 @@ void bind_sparse(nb::module_& m) {
           "weight"_a.noconvert(), "bias"_a.noconvert(), "threshold"_a, "out"_a.noconvert());
 }
 
+// A vector of ours becomes an array of Python's.
+template <typename T>
+nb::ndarray<nb::numpy, T> given(std::vector<T>&& vector, std::initializer_list<std::size_t> shape) {
+    auto* kept = new std::vector<T>(std::move(vector));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {kept->data(), shape, owner};
+}
+
+template <typename T>
+p::Tree<T> tree(const Output<const T>& boxes, const Contiguous<std::int32_t>& child,
+                const Codes& start, const Output<const T>& points,
+                const Contiguous<std::int32_t>& number) {
+    return {points.shape(1), boxes.data(), child.data(), start.data(), points.data(),
+            number.data()};
+}
+
+template <typename T>
+void bind_trees(nb::module_& m) {
+    m.def("grow_tree",
+          [](Table<T> X) {
+              p::GrownTree<T> grown;
+              {
+                  nb::gil_scoped_release free;
+                  grown = p::grow_tree(matrix(X));
+              }
+              const std::size_t d = X.shape(1), nodes = grown.child.size() / p::kBranches,
+                                leaves = grown.start.size() - 1,
+                                blocks = grown.number.size() / p::kBranches;
+              return nb::make_tuple(given(std::move(grown.boxes), {nodes, d, 2, p::kBranches}),
+                                    given(std::move(grown.child), {nodes, p::kBranches}),
+                                    given(std::move(grown.start), {leaves + 1}),
+                                    given(std::move(grown.points), {blocks, d, p::kBranches}),
+                                    given(std::move(grown.number), {blocks, p::kBranches}));
+          },
+          "X"_a.noconvert());
+    m.def("find_leaves",
+          [](Output<const T> boxes, Contiguous<std::int32_t> child, Codes start,
+             Output<const T> points, Contiguous<std::int32_t> number, Contiguous<double> Q,
+             nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> leaf) {
+              nb::gil_scoped_release free;
+              p::find_leaves(tree(boxes, child, start, points, number), rows(Q), leaf.data());
+          },
+          "boxes"_a.noconvert(), "child"_a.noconvert(), "start"_a.noconvert(),
+          "points"_a.noconvert(), "number"_a.noconvert(), "Q"_a.noconvert(), "leaf"_a.noconvert());
+    m.def("search_tree",
+          [](Output<const T> boxes, Contiguous<std::int32_t> child, Codes start,
+             Output<const T> points, Contiguous<std::int32_t> number, Contiguous<double> Q,
+             Codes leaf, Vector<std::int64_t> order, double power, Output<double> distances,
+             Output<std::int64_t> numbers) {
+              nb::gil_scoped_release free;
+              p::search_tree(tree(boxes, child, start, points, number), rows(Q), leaf.data(),
+                             order.data(), order.shape(0),
+                             {distances.shape(1), power, distances.data(), numbers.data()});
+          },
+          "boxes"_a.noconvert(), "child"_a.noconvert(), "start"_a.noconvert(),
+          "points"_a.noconvert(), "number"_a.noconvert(), "Q"_a.noconvert(), "leaf"_a.noconvert(),
+          "order"_a.noconvert(), "p"_a, "distances"_a.noconvert(), "numbers"_a.noconvert());
+}
+
 p::Curves curves(const Contiguous<double>& weight, const std::optional<Contiguous<double>>& share) {
     return {weight.shape(1), weight.shape(0), weight.data(), share ? share->data() : nullptr};
 }
@@ -352,6 +424,8 @@ NB_MODULE(_compiled, m) {
     m.doc() = "Compiled loops of posterior.kernels; see posterior.kernels.compiled.";
     bind_tables_of_numbers<double>(m);
     bind_tables_of_numbers<float>(m);
+    bind_trees<double>(m);
+    bind_trees<float>(m);
     bind_tables_of_codes<std::int64_t>(m);
     bind_tables_of_codes<std::int32_t>(m);
     bind_tables_of_codes<std::int16_t>(m);

@@ -15,7 +15,7 @@ LAYERS = [
     {"app"},
     {"explain", "selection", "plots", "storage"},
     {"estimators"},
-    {"generative", "discriminative", "text", "preprocessing"},
+    {"generative", "discriminative", "neighbors", "text", "preprocessing"},
     {"families"},
     {"statistics"},
     {"kernels"},

@@ -82,6 +82,47 @@ def test_hidden_labels_of_twenty_newsgroups(monkeypatch, capsys, shared_data):
     assert shares[1] < shares[2]
 
 
+def accuracies(text, line):
+    """The shares at the end of the line that begins so."""
+    (found,) = [row for row in text.splitlines() if row.startswith(line)]
+    return [float(cell.rstrip("%")) for cell in found.split()[-2:]]
+
+
+def test_names_by_edits_and_by_letters(monkeypatch, capsys, shared_data):
+    monkeypatch.setenv("POSTERIOR_DATA", str(shared_data))
+    runpy.run_path(str(EXAMPLES / "names.py"))["main"](4_000)
+    text = capsys.readouterr().out
+    assert "4,000 names of 18 languages, read from a file" in text
+    edits = accuracies(text, "edits, levenshtein")
+    for plain in ("places", "counts"):
+        letters = accuracies(text, f"Euclidean, {plain}")
+        assert edits[0] > letters[0] + 5
+        assert edits[1] > letters[1]
+
+
+def test_names_that_were_made_up(monkeypatch, capsys):
+    text = run("names.py", monkeypatch, capsys)
+    assert "1,500 names of 3 languages, made up just now" in text
+    assert accuracies(text, "edits, normalized")[0] > 85
+
+
+def test_signals_by_correlation_whatever_the_gain(monkeypatch, capsys, shared_data):
+    text = run("signals.py", monkeypatch, capsys, shared_data)
+    shares = [line.split()[-2:] for line in text.splitlines() if line.endswith("%")]
+    assert shares == [
+        ["95.5%", "95.5%"],
+        ["95.5%", "61.2%"],
+        ["80.0%", "80.0%"],
+        ["80.0%", "33.7%"],
+    ]
+
+
+def test_signals_that_were_drawn(monkeypatch, capsys):
+    text = run("signals.py", monkeypatch, capsys)
+    correlation, euclidean = accuracies(text, "each with its own gain and offset")
+    assert correlation > euclidean + 20
+
+
 @pytest.mark.parametrize("page", sorted(REPOSITORY.glob("docs/*.md")), ids=lambda page: page.stem)
 def test_the_examples_of_the_manual_give_what_it_says(page):
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

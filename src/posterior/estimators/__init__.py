@@ -18,6 +18,7 @@ from posterior.estimators.naive_bayes import (
     NaiveBayes,
     PoissonNB,
 )
+from posterior.estimators.neighbors import KNeighborsClassifier
 
 __all__ = [
     "BernoulliNB",
@@ -28,6 +29,7 @@ __all__ = [
     "GaussianNB",
     "JointBayes",
     "KMeans",
+    "KNeighborsClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",

@@ -15,8 +15,9 @@ from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs
+from posterior.kernels.compiled_tree import find_leaves, grow_tree, search_tree
 from posterior.kernels.pairs import Pair
-from posterior.kernels.search import nearest, nearest_bounded, own_distances
+from posterior.kernels.search import nearest, nearest_bounded, nearest_rows, own_distances
 
 __all__ = [
     "add_products",
@@ -27,8 +28,10 @@ __all__ = [
     "column_descent",
     "column_squares",
     "coordinate_descent",
+    "find_leaves",
     "gaussian_log_joint",
     "group_counts",
+    "grow_tree",
     "linear_log_joint",
     "logistic_sums",
     "mean_and_scatter",
@@ -36,9 +39,11 @@ __all__ = [
     "moments_without",
     "nearest",
     "nearest_bounded",
+    "nearest_rows",
     "normalize",
     "own_distances",
     "rows_by_group",
+    "search_tree",
     "side_by_side",
     "soft_moments",
     "soft_products",

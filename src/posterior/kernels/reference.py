@@ -18,8 +18,10 @@ from posterior.kernels import pairs
 from posterior.kernels.centers import nearest, nearest_bounded, own_distances
 from posterior.kernels.descent import column_descent, column_squares, coordinate_descent
 from posterior.kernels.limbs import carry, to_pairs
+from posterior.kernels.neighbors import nearest_rows
 from posterior.kernels.pairs import Pair
 from posterior.kernels.soft import soft_moments, soft_products
+from posterior.kernels.tree import find_leaves, grow_tree, search_tree
 
 __all__ = [
     "add_products",
@@ -30,8 +32,10 @@ __all__ = [
     "column_descent",
     "column_squares",
     "coordinate_descent",
+    "find_leaves",
     "gaussian_log_joint",
     "group_counts",
+    "grow_tree",
     "linear_log_joint",
     "logistic_sums",
     "mean_and_scatter",
@@ -39,9 +43,11 @@ __all__ = [
     "moments_without",
     "nearest",
     "nearest_bounded",
+    "nearest_rows",
     "normalize",
     "own_distances",
     "rows_by_group",
+    "search_tree",
     "side_by_side",
     "soft_moments",
     "soft_products",

@@ -1,10 +1,14 @@
-"""The compiled search for the nearest center; its twins are in `posterior.kernels.centers`."""
+"""The compiled searches for nearest centers and rows.
+
+Their twins are in `posterior.kernels.centers` and `posterior.kernels.neighbors`.
+"""
 
 from __future__ import annotations
 
 import posterior.kernels._compiled as _compiled
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels.centers import Bounds, Centers
+from posterior.kernels.neighbors import Searched
 
 
 def nearest(X: Array, centers: Centers, labels: Codes) -> int:
@@ -26,3 +30,14 @@ def nearest_bounded(X: Array, centers: Centers, bounds: Bounds, labels: Codes) -
 def own_distances(X: Array, centers: Floats, labels: Codes, out: Floats) -> None:
     """|x - c|² from the center of each row's label, by the differences themselves."""
     _compiled.own_distances(X, centers, labels, out)
+
+
+def nearest_rows(
+    Q: Floats, rows: Searched, single: bool, distance: Floats, number: Integers
+) -> int:
+    """Fill in distances and numbers (m, k) of the rows nearest to each query.
+
+    Products are taken in single precision, or in double. Returns how many distances were measured.
+    """
+    arrays = rows.X, rows.origin, rows.scale, rows.half
+    return _compiled.nearest_rows(Q, *arrays, single, distance, number)

@@ -3,6 +3,7 @@
 from posterior.plots.coefficients import coefficients
 from posterior.plots.components import components
 from posterior.plots.densities import densities
+from posterior.plots.neighbors import error_by_k
 from posterior.plots.path import regularization_path
 from posterior.plots.saving import save
 from posterior.plots.selection import selection
@@ -13,6 +14,7 @@ __all__ = [
     "coefficients",
     "components",
     "densities",
+    "error_by_k",
     "regularization_path",
     "save",
     "selection",

@@ -1,0 +1,88 @@
+"""How neighbors vote: pure functions of distances, labels and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from posterior.data.typing import Array, Floats
+
+Rule: TypeAlias = str | Callable[[Floats], Array] | None  # "uniform", "distance" or a function
+
+
+def parts(weight: Floats, k: float) -> Floats:
+    """How much of each neighbor counts, nearest first, until k rows are together.
+
+    part_j = min(w_j, max(0, k - Σ_{i<j} w_i)): a row of weight two is two rows.
+    """
+    before = np.cumsum(weight, axis=1) - weight
+    return np.clip(k - before, 0.0, weight)
+
+
+def say(distances: Floats, rule: Rule) -> Floats:
+    """What a vote is worth at each distance (m, k).
+
+    "uniform" is 1; "distance" is d_min / d, so that the nearest has 1. Neighbors at distance zero,
+    or whose say is infinite, leave the others none.
+    """
+    if rule is None or rule == "uniform":
+        return np.ones(distances.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if callable(rule):
+            worth = np.array(rule(distances), np.float64)
+            _check(worth, distances.shape)
+        else:
+            nearest = distances[:, :1]
+            worth = np.where(distances > 0, nearest / distances, np.inf)
+            worth[np.isinf(nearest[:, 0])] = 1.0  # nothing is known of how near they are
+    certain = np.isinf(worth)
+    decided = certain.any(axis=1)
+    worth[decided] = certain[decided]
+    return worth
+
+
+def tally(codes: Array, votes: Floats, n_classes: int) -> Floats:
+    """Votes (m, k) for classes (m, k), added up by class, (m, n_classes)."""
+    m = len(codes)
+    place = codes + n_classes * np.arange(m, dtype=np.int64)[:, None]
+    counts = np.bincount(place.ravel(), votes.ravel(), minlength=m * n_classes)
+    return np.asarray(counts.reshape(m, n_classes), np.float64)
+
+
+def shares(weight: Floats) -> Floats:
+    """Class probabilities from the weight (..., C) of each class, none of them zero (Laplace).
+
+    π_c = (w_c + 1) / (Σ w + C)
+    """
+    return (weight + 1.0) / (weight.sum(axis=-1, keepdims=True) + weight.shape[-1])
+
+
+def posterior(votes: Floats, counted: Floats, prior: Floats, smoothing: float) -> Floats:
+    """Class probabilities from votes (m, C), with `smoothing` rows of the prior beside them.
+
+    p_c = (n v_c / Σ v + a π_c) / (n + a), where n (m, 1) rows were counted.
+    """
+    total = votes.sum(axis=1, keepdims=True)
+    if smoothing == 0:
+        return votes / total
+    return (votes * (counted / total) + smoothing * prior) / (counted + smoothing)
+
+
+def _check(worth: Floats, shape: tuple[int, ...]) -> None:
+    if worth.shape != shape:
+        raise ValueError(
+            f"Expected weights(distances) of the shape of the distances {shape}, got {worth.shape}."
+        )
+    bad = np.isnan(worth) | (worth < 0)
+    if bad.any():
+        raise ValueError(
+            f"Expected weights(distances) that are not negative, got {worth[bad][0]:g}. Choose a "
+            "function that has a value at every distance."
+        )
+    if not worth.any(axis=1).all():
+        raise ValueError(
+            "All neighbors of some sample is getting zero weights. Please modify 'weights' to "
+            "avoid this case if you are using a user-defined function."
+        )
