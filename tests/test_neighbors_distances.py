@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from rapidfuzz.distance import Levenshtein
@@ -274,6 +274,7 @@ def test_rows_of_mixed_tables_nearest_by_gower(table, k, engine):
     assert_nearest(found, naive_gower(kinds, rows, queries, weights), k)
 
 
+@settings(max_examples=max(10, settings.default.max_examples // 10))  # slow: blocks of three rows
 @given(table=tables(), engine=st.sampled_from(ENGINES))
 def test_mixed_tables_are_searched_in_blocks(table, engine):
     kinds, rows, _, _ = table
