@@ -27,6 +27,6 @@ class Collapse:
         raise DegenerateError(
             "Fitting the mixture model failed because some components have ill-defined empirical "
             "covariance (for instance caused by singleton or collapsed samples). Try to decrease "
-            f"the number of components, increase {self._remedy}, or scale the input data; leave "
-            "out columns that never vary or have no cells." + where
+            f"the number of components, increase {self._remedy}, or scale the input data. "
+            "Leave out columns that never vary or have no cells." + where
         ) from None
