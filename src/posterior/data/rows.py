@@ -152,6 +152,12 @@ class Rows:
     def __len__(self) -> int:
         return self.X.shape[0]
 
+    @property
+    def hard(self) -> Hard:
+        """The groups, where each row belongs to one."""
+        assert isinstance(self.groups, Hard)
+        return self.groups
+
     def __getitem__(self, rows: slice) -> Rows:
         offset = None if self.offset is None else self.offset[rows]
         return Rows(self.X[rows], self.groups[rows], offset)

@@ -94,6 +94,18 @@ class Hooks(Parameters):
         return Joint(family, self._log_prior(statistics.weight.rounded()), parameters)
 
 
+def check_same_features(model: Any, other: Any) -> None:
+    """Refuse to merge models of different tables."""
+    if model.n_features_in_ != other.n_features_in_:
+        raise ValueError(
+            f"Expected a model of {model.n_features_in_} features to merge, got one of "
+            f"{other.n_features_in_}."
+        )
+    mine, theirs = (list(getattr(m, "feature_names_in_", ())) for m in (model, other))
+    if mine and theirs and mine != theirs:
+        raise ValueError(f"Expected features {mine} to merge, got {theirs}.")
+
+
 @cache
 def _defaults(init: Callable[..., None]) -> dict[str, Any]:
     return {n: p.default for n, p in signature(init).parameters.items() if n != "self"}

@@ -14,7 +14,7 @@ from posterior.data import validate
 from posterior.data.names import quoted
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array
-from posterior.estimators.hooks import Hooks
+from posterior.estimators.hooks import Hooks, check_same_features
 from posterior.generative.calibration import CALIBRATORS
 from posterior.generative.joint import JointStatistics, labeled
 
@@ -210,14 +210,7 @@ class Learning(Hooks):
             self.classes_ = classes
 
     def _check_mergeable(self, other: Self) -> None:
-        if self.n_features_in_ != other.n_features_in_:
-            raise ValueError(
-                f"Expected a model of {self.n_features_in_} features to merge, got one of "
-                f"{other.n_features_in_}."
-            )
-        mine, theirs = (list(getattr(m, "feature_names_in_", ())) for m in (self, other))
-        if mine and theirs and mine != theirs:
-            raise ValueError(f"Expected features {mine} to merge, got {theirs}.")
+        check_same_features(self, other)
 
     def _check_calibrated(self, streaming: bool = False) -> None:
         if self.calibrated is None:

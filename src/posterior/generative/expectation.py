@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import Hard, Rows, Soft
+from posterior.data.rows import Rows, Soft
 from posterior.data.typing import Array
 from posterior.families.family import fill
 from posterior.generative.joint import Joint, JointStatistics, labeled
@@ -43,10 +43,10 @@ def expectation(joint: Joint[S, P], allowed: Array | None = None) -> Callable[[R
     leaves = np.eye(k, dtype=bool) if allowed is None else allowed
 
     def expect(rows: Rows) -> Expected[S]:
-        assert isinstance(rows.groups, Hard)
+        groups = rows.hard
         R, log_evidence = fill(scorer, rows.X, k), np.empty(len(rows))
-        known = np.flatnonzero(rows.groups.codes != HIDDEN)
-        left = leaves[rows.groups.codes[known]]
+        known = np.flatnonzero(groups.codes != HIDDEN)
+        left = leaves[groups.codes[known]]
         if len(known):
             R[known] = np.where(left, R[known], -np.inf)
         kernels.normalize(R, "posterior", log_evidence)
@@ -54,7 +54,7 @@ def expectation(joint: Joint[S, P], allowed: Array | None = None) -> Callable[[R
         if impossible.any():  # a label counts even where the joint calls its row impossible
             alike = left[impossible]
             R[known[impossible]] = alike / alike.sum(axis=1, keepdims=True)
-        weight = rows.groups.weight
+        weight = groups.weight
         if weight is not None:
             R *= weight[:, None]
             log_evidence[weight == 0] = 0.0  # even of rows that are impossible

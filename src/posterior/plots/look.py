@@ -89,3 +89,14 @@ def heading(text: str, subtitle: Sequence[str]) -> Any:
         subtitleFontSize=12,
         subtitlePadding=6,
     )
+
+
+def marked(panel: Chart, field: str, chosen: int, label: str | None) -> Chart:
+    """A thin rule at the number that was chosen, with a label or without."""
+    alt = optional("altair")
+    base = alt.Chart(alt.InlineData(values=[{field: chosen, "label": label}]))
+    base = base.encode(x=f"{field}:Q")
+    rule = base.mark_rule(color=INK, strokeDash=[4, 3])
+    text = base.mark_text(color=INK, fontSize=12, baseline="bottom")
+    text = text.encode(y=alt.value(-5), text="label:N")
+    return alt.layer(panel, rule, *([] if label is None else [text]))

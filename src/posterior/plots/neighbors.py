@@ -11,12 +11,12 @@ from posterior.data.typing import Array
 from posterior.plots.look import (
     DIGITS,
     HEIGHT,
-    INK,
     PALETTE,
     WIDTH,
     Chart,
     axis,
     heading,
+    marked,
     optional,
 )
 from posterior.plots.numbers import number_axis
@@ -55,7 +55,7 @@ def error_by_k(model: Any) -> Chart:
             continue
         x = _across(alt, numbers, "number of neighbors" if last else None)
         panel = _panel(alt, points, x, title, style, PALETTE[i])
-        panels.append(_marked(alt, panel, chosen, named=i == 0))
+        panels.append(marked(panel, "neighbors", chosen, f"k = {chosen}" if i == 0 else None))
     rows = f"{model.n_samples_fit_:,}"
     said = f"Each of {rows} rows answered by the others. Chosen by log loss: {chosen}."
     return alt.vconcat(*panels, spacing=18).properties(title=heading("How many neighbors", [said]))
@@ -106,14 +106,3 @@ def _panel(
     return alt.layer(band, line.encode(y=alt.Y("value:Q", **y), tooltip=tooltip)).properties(
         width=WIDTH, height=HEIGHT * 3 // 4, view=alt.ViewBackground(stroke=None)
     )
-
-
-def _marked(alt: Any, panel: Chart, chosen: int, named: bool) -> Chart:
-    """A thin rule at the number that was chosen."""
-    base = alt.Chart(alt.InlineData(values=[{"neighbors": chosen, "label": f"k = {chosen}"}]))
-    base = base.encode(x="neighbors:Q")
-    rule = base.mark_rule(color=INK, strokeDash=[4, 3])
-    label = base.mark_text(color=INK, fontSize=12, baseline="bottom").encode(
-        y=alt.value(-5), text="label:N"
-    )
-    return alt.layer(panel, rule, *([label] if named else []))

@@ -11,13 +11,13 @@ from posterior.data.typing import Array
 from posterior.plots.look import (
     DIGITS,
     HEIGHT,
-    INK,
     PALETTE,
     WIDTH,
     Chart,
     axis,
     colors,
     heading,
+    marked,
     optional,
 )
 from posterior.plots.numbers import number_axis
@@ -71,7 +71,10 @@ def selection(model: Any) -> Chart:
         )
         last = _across(alt, numbers, "number of components")
         panels.append(_panel(alt, points, "log p(x), held out", last, color))
-    panels = [_marked(alt, panel, chosen, named=i == 0) for i, panel in enumerate(panels)]
+    panels = [
+        marked(panel, "components", chosen, str(chosen) if i == 0 else None)
+        for i, panel in enumerate(panels)
+    ]
     by = "rows held out" if held_out else CRITERIA[_asked(model)]
     said = f"Chosen by {by}: {chosen}, of {numbers.min():,} to {numbers.max():,}."
     return (
@@ -126,14 +129,3 @@ def _panel(alt: Any, points: list[dict[str, Any]], title: str, x: Any, color: An
         )
         .properties(width=WIDTH, height=HEIGHT * 3 // 4, view=alt.ViewBackground(stroke=None))
     )
-
-
-def _marked(alt: Any, panel: Chart, chosen: int, named: bool) -> Chart:
-    """A thin rule at the number that was chosen."""
-    base = alt.Chart(alt.InlineData(values=[{"components": chosen, "label": str(chosen)}]))
-    base = base.encode(x="components:Q")
-    rule = base.mark_rule(color=INK, strokeDash=[4, 3])
-    label = base.mark_text(color=INK, fontSize=12, baseline="bottom").encode(
-        y=alt.value(-5), text="label:N"
-    )
-    return alt.layer(panel, rule, *([label] if named else []))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import Hard, Rows
+from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.families.family import fill
@@ -90,8 +90,7 @@ def _posterior(joint: Joint[Any, Any], rows: Rows) -> tuple[Array, Array]:
 
 
 def _weight(rows: Rows) -> Array:
-    assert isinstance(rows.groups, Hard)
-    return np.ones(len(rows)) if rows.groups.weight is None else rows.groups.weight
+    return np.ones(len(rows)) if rows.hard.weight is None else rows.hard.weight
 
 
 def total(weight: Floats | None, log_evidence: Floats) -> float:

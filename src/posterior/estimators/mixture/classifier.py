@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior import kernels
 from posterior.data import validate
 from posterior.data.names import quoted
-from posterior.data.rows import Features, Groups, Hard, Rows
+from posterior.data.rows import Features, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.estimators.base import GenerativeClassifier
@@ -163,8 +163,8 @@ class MixtureClassifier(ClassifierMixin, Parameters):
         return base, Rows(features, Hard(codes, len(self.classes_), weight))
 
     def _learn(self, base: GenerativeClassifier, rows: Rows) -> None:
-        rows = Rows(rows.X, self._weighed(rows.groups))
-        components = self._components(rows.groups)
+        rows = Rows(rows.X, self._weighed(rows.hard))
+        components = self._components(rows.hard)
         self.component_class_ = self.classes_[components.of_class]
         base.classes_ = self.component_class_  # for errors, which name classes
         random = check_random_state(self.random_state)
@@ -175,9 +175,8 @@ class MixtureClassifier(ClassifierMixin, Parameters):
                 ascents.append(self._ascend(base, hidden, rows, components, random))
         self._accept(base, max(ascents, key=lambda ascent: ascent.value))
 
-    def _weighed(self, groups: Groups) -> Hard:
+    def _weighed(self, groups: Hard) -> Hard:
         """Rows without a label count as much as was asked for."""
-        assert isinstance(groups, Hard)
         hidden = groups.codes == HIDDEN
         if self.hidden_weight == 1 or not hidden.any():
             return groups
@@ -185,9 +184,8 @@ class MixtureClassifier(ClassifierMixin, Parameters):
         weight = np.where(hidden, self.hidden_weight, 1.0) * weight
         return Hard(groups.codes, groups.n_groups, weight)
 
-    def _components(self, groups: Groups) -> Components:
+    def _components(self, groups: Hard) -> Components:
         """How many each class has, as asked."""
-        assert isinstance(groups, Hard)
         classes, asked = self.classes_.tolist(), self.n_components
         if not isinstance(asked, Mapping):
             asked = dict.fromkeys(classes, asked)
@@ -212,8 +210,7 @@ class MixtureClassifier(ClassifierMixin, Parameters):
     def _hidden(
         self, base: GenerativeClassifier, rows: Rows, components: Components
     ) -> Hidden[Any, Any]:
-        assert isinstance(rows.groups, Hard)
-        in_one = Hard(np.zeros(len(rows), np.int32), 1, rows.groups.weight)
+        in_one = Hard(np.zeros(len(rows), np.int32), 1, rows.hard.weight)
         pooled = base._sum(Rows(rows.X, in_one))
         allowed = components.allowed
 
@@ -248,8 +245,7 @@ class MixtureClassifier(ClassifierMixin, Parameters):
         components: Components,
         random: np.random.RandomState,
     ) -> Ascent[Any, Any]:
-        labels, engine = rows.groups, base.engine_
-        assert isinstance(labels, Hard)
+        labels, engine = rows.hard, base.engine_
         groups = components.first(rows.X, labels, engine.fill, engine.sum, random)
         first = base._sum(Rows(rows.X, groups))
         joint = hidden.maximize(first, None)

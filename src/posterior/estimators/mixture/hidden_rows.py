@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from posterior.data.rows import Hard, Rows, take
+from posterior.data.rows import Rows, take
 from posterior.data.table import Table
 from posterior.estimators.base import GenerativeClassifier
 from posterior.generative.expectation import HIDDEN
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 def gain(trial: MixtureClassifier, base: GenerativeClassifier, rows: Rows, folds: int) -> Table:
     """Accuracy and log loss on held-out labeled rows, learned with hidden rows and without."""
-    assert isinstance(rows.groups, Hard)
-    codes = rows.groups.codes
+    codes = rows.hard.codes
     hidden, known = np.flatnonzero(codes == HIDDEN), np.flatnonzero(codes != HIDDEN)
     folds = min(folds, int(np.bincount(codes[known]).min()))
     if folds < 2 or len(hidden) == 0:

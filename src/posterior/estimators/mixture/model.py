@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -23,9 +23,9 @@ from posterior.estimators.mixture.progress import Progress
 from posterior.generative.em import Ascent, Hidden, Stop, climb, leap
 from posterior.generative.expectation import HIDDEN, expectation
 from posterior.generative.joint import Joint, JointStatistics, labeled
-from posterior.generative.start import embedded, first_groups, points_of
+from posterior.generative.start import Start, embedded, first_groups, points_of
 
-VANISHED = 1e-3  # rows: a component of fewer is gone
+VANISHED = 1e-3  # average rows: a component of fewer is gone
 
 
 class MixtureModel(Answering):
@@ -69,15 +69,13 @@ class MixtureModel(Answering):
         rows = self._rows(X, sample_weight, reset=True)
         random = check_random_state(self.random_state)
         numbers = self._numbers(len(rows))
-        weight = rows.groups.weight  # type: ignore[union-attr]
-        self._row_weight = 1.0 if weight is None else float(weight.mean())
         trials = [self._best(rows, k, random) for k in numbers]
         best = 0
         if len(trials) > 1:
             ascents = [ascent for ascent, _ in trials]
             self.selection_, best = compared(self, rows, ascents, random)
         ascent, self.starts_ = trials[best]
-        self._accept(ascent)
+        self._accept(ascent, len(rows))
 
     def _rows(self, X: Any, sample_weight: Any, reset: bool) -> Rows:
         """Validated rows, all of hidden groups."""
@@ -125,9 +123,8 @@ class MixtureModel(Answering):
         return best, Table(starts)
 
     def _hidden(self, rows: Rows, k: int) -> Hidden[Any, Any]:
-        assert isinstance(rows.groups, Hard)
-        family, weight = self._family(), rows.groups.weight
-        rows = Rows(rows.X, Hard(rows.groups.codes, k, weight))
+        family, weight = self._family(), rows.hard.weight
+        rows = Rows(rows.X, Hard(rows.hard.codes, k, weight))
         all_in_one = Hard(np.zeros(len(rows), np.int32), 1, weight)
         pooled = self._checked(
             lambda: self.engine_.sum(partial(labeled, family=family), Rows(rows.X, all_in_one)),
@@ -188,11 +185,11 @@ class MixtureModel(Answering):
         return joint
 
     def _first_groups(self, rows: Rows, k: int, random: np.random.RandomState) -> Groups:
-        weight = rows.groups.weight  # type: ignore[union-attr]
+        weight = rows.hard.weight
         if not isinstance(self.init_params, str):
             return validate.responsibilities(self.init_params, len(rows), k, weight)
         points = points_of(self._points(rows.X), weight, self.engine_.fill, self.engine_.sum)
-        return first_groups(self.init_params, points, k, random)  # type: ignore[arg-type]
+        return first_groups(cast(Start, self.init_params), points, k, random)
 
     def _points(self, X: Features) -> Any:
         """Rows as k-means sees them."""
@@ -210,7 +207,7 @@ class MixtureModel(Answering):
     def _remedy(self) -> str:
         return "prior_rows"
 
-    def _accept(self, ascent: Ascent[Any, Any]) -> None:
+    def _accept(self, ascent: Ascent[Any, Any], n_rows: int) -> None:
         self.statistics_ = ascent.statistics.compact()
         self.weights_ = np.exp(ascent.joint.log_prior)
         self.weights_ /= self.weights_.sum()
@@ -229,7 +226,7 @@ class MixtureModel(Answering):
                 stacklevel=5,
             )
         weight = self.statistics_.weight.rounded()
-        gone = np.flatnonzero(weight < VANISHED * self._row_weight)
+        gone = np.flatnonzero(weight < VANISHED * weight.sum() / n_rows)
         if len(gone):
             warnings.warn(
                 f"Component(s) {', '.join(map(str, gone))} vanished: no row belongs to them. Ask "

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.estimators.hooks import check_same_features
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.mixture.model import MixtureModel
 from posterior.generative.expectation import expectation
@@ -65,6 +66,7 @@ class StreamingMixture(MixtureModel):
                 f"merge, got a {type(other).__name__}"
                 + (f" of {len(other.weights_)}." if hasattr(other, "weights_") else ".")
             )
+        check_same_features(self, other)
         family, sums = self._family(), self.statistics_ + other.statistics_
         with self._collapse():
             parameters = family.estimate(sums.features)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.frames import split_target
 from posterior.data.typing import Array
+from posterior.estimators.hooks import check_same_features
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.neighbors.answering import Answering
 from posterior.estimators.neighbors.reading import targets
@@ -99,14 +100,7 @@ class Streaming(Answering):
             raise TypeError(
                 f"Expected another {type(self).__name__} to merge, got {type(other).__name__}."
             )
-        if self.n_features_in_ != other.n_features_in_:
-            raise ValueError(
-                f"Expected a model of {self.n_features_in_} features to merge, got one of "
-                f"{other.n_features_in_}."
-            )
-        mine, theirs = (list(getattr(m, "feature_names_in_", ())) for m in (self, other))
-        if mine and theirs and mine != theirs:
-            raise ValueError(f"Expected features {mine} to merge, got {theirs}.")
+        check_same_features(self, other)
         if self.effective_metric_ != other.effective_metric_:
             raise ValueError(
                 f"Expected a model of metric {self.effective_metric_!r} to merge, got one of "

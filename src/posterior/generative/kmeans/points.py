@@ -94,7 +94,7 @@ class Points:
     def spread(self) -> Spread:
         groups = Hard(np.zeros(len(self), np.int32), 1, self.weight)
         moments: Moments = self.sum(
-            lambda rows: self.geometry.moments(rows.X, rows.groups),  # type: ignore[arg-type]
+            lambda rows: self.geometry.moments(rows.X, rows.hard),
             Rows(self.X, groups),
         )
         mean, scatter = moments.mean_and_scatter()

@@ -115,7 +115,7 @@ class Plain:
     def sums(self) -> tuple[Floats, Floats]:
         groups = Hard(self.labels, self._n_centers, self._weight)
         totals: Totals = self._sum(
-            lambda rows: self._geometry.totals(rows.X, rows.groups),  # type: ignore[arg-type]
+            lambda rows: self._geometry.totals(rows.X, rows.hard),
             Rows(self._X, groups),
         )
         weight = totals.weight.rounded()
