@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
+from scipy import optimize, sparse
 from sklearn import linear_model
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
@@ -437,3 +438,49 @@ def test_a_fit_can_begin_at_naive_bayes(name):
     )
     with pytest.raises(TypeError, match="not linear"):
         LogisticRegression().begin_at(posterior.GaussianNB().fit(X, y))
+
+
+def frame_and_classes(n=400, seed=0):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(random.normal(size=(n, 3)), columns=["age", "dose", "weight"])
+    y = (X @ [1.0, -0.5, 0.2] + 0.3 + random.logistic(size=n) > 0).astype(int)
+    return X, y
+
+
+def test_normal_priors_of_single_coefficients_are_those_of_the_textbook():
+    X, y = frame_and_classes()
+    prior = {"age": (0.4, 0.1), "intercept": (-1.0, 0.5)}
+    model = LogisticRegression(C=2.0, tol=1e-8, prior=prior).fit(X, y)
+
+    def minus_log_posterior(b):
+        z = X.to_numpy() @ b[:3] + b[3]
+        known = ((b[0] - 0.4) / 0.1) ** 2 + ((b[3] + 1.0) / 0.5) ** 2
+        return (np.logaddexp(0, z) - y * z).sum() + 0.5 * (known + (b[1:3] ** 2).sum() / 2.0)
+
+    best = optimize.minimize(minus_log_posterior, np.zeros(4), tol=1e-12).x
+    assert_allclose(np.append(model.coef_, model.intercept_), best, atol=1e-5)
+
+
+def test_a_narrow_prior_settles_a_coefficient_and_a_wide_one_says_nothing():
+    X, y = frame_and_classes()
+    narrow = LogisticRegression(C=np.inf, prior={"dose": (2.0, 1e-6)}).fit(X, y)
+    assert_allclose(narrow.coef_[0, 1], 2.0, atol=1e-6)
+    settings = {"C": np.inf, "tol": 1e-9}
+    wide = LogisticRegression(prior={"dose": (2.0, 1e6)}, **settings).fit(X, y)
+    assert_allclose(wide.coef_, LogisticRegression(**settings).fit(X, y).coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"prior": {"height": (0, 1)}}, "got 'height'"),
+        ({"prior": {"age": (0, -1)}}, r"standard deviation above zero\), got \(0, -1\) for 'age'"),
+        ({"prior": {"age": (0, 1)}, "firth": True}, "firth=True or prior="),
+    ],
+)
+def test_priors_that_make_no_sense_are_refused(settings, message):
+    X, y = frame_and_classes()
+    with pytest.raises(ValueError, match=message):
+        LogisticRegression(**settings).fit(X, y)
+    with pytest.raises(ValueError, match="two classes for prior="):
+        LogisticRegression(prior={"age": (0, 1)}).fit(X, np.arange(len(X)) % 3)

@@ -15,6 +15,7 @@ from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty
 from posterior.discriminative.solvers import GradientAscent, Newton, NewtonCG, QuasiNewton, Stop
+from posterior.discriminative.solvers.newton_cg import solve
 from posterior.discriminative.solvers.solution import CONVERGED, STUCK, TIRED
 from posterior.engines.local import Local
 
@@ -453,3 +454,34 @@ def test_ten_thousand_steps_of_the_lectures_are_not_the_maximum(shared_data, nam
     best = Newton(TIGHT).minimize(f, start(f))
     assert_ends_well(best)
     assert best.trace[-1].value < after - 0.01
+
+
+def test_a_region_of_trust_brings_back_a_start_from_which_newton_overshoots():
+    X, y = some_data(d=3)
+    f = objective(X, y, ridge=1e-3)
+    far = np.array([[30.0, -25.0, 40.0, 10.0]])  # rows are certain here: hardly any curvature
+    q = f.quadratic(far)
+    overshot = far - np.linalg.solve(q.hessian, q.gradient.ravel()).reshape(far.shape)
+    assert f.gradient(overshot).value > q.value
+    found = NewtonCG(TIGHT).minimize(f, far)
+    assert found.converged
+    assert (np.diff(values(found)) <= 0).all()
+    assert_allclose(found.coef, Newton(TIGHT).minimize(f, start(f)).coef, rtol=1e-6)
+
+
+@pytest.mark.parametrize("radius", [0.1, 1.0, 10.0])
+def test_a_direction_is_the_best_inside_its_radius(radius):
+    random = np.random.default_rng(0)
+    A = random.normal(size=(8, 5))
+    H, g = A.T @ A + np.eye(5), random.normal(size=(1, 5))
+    metric = H.diagonal()[None]
+    x, gain = solve(lambda v: v @ H, g, metric, 1e-12, radius)
+    assert np.sqrt((metric * x * x).sum()) <= radius * (1 + 1e-12)
+    assert_allclose(gain, (x * g).sum() - 0.5 * (x @ H @ x.T).item(), rtol=1e-10)
+    steepest = g / metric
+    steepest *= min(radius / np.sqrt((metric * steepest**2).sum()), 1e9)
+    t = min(1.0, (g * steepest).sum() / (steepest @ H @ steepest.T).item())
+    cauchy = t * (g * steepest).sum() - 0.5 * t**2 * (steepest @ H @ steepest.T).item()
+    assert gain >= cauchy * (1 - 1e-12)
+    if radius == 10.0:
+        assert_allclose(x.ravel(), np.linalg.solve(H, g.ravel()), rtol=1e-8)

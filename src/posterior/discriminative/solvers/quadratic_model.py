@@ -137,7 +137,9 @@ class ByColumns:
 
     def solve(self, face: Array, target: Floats, left: float) -> Floats:
         metric = np.where(self.curve > 0, self.curve, 1.0)
-        return solve(lambda v: np.where(face, self.turned(v), 0.0), target, metric, np.sqrt(left))
+        return solve(lambda v: np.where(face, self.turned(v), 0.0), target, metric, np.sqrt(left))[
+            0
+        ]
 
     def whole(self, step: Floats) -> Floats:
         d = self.columns.table.shape[1] + self.columns.loss.intercept

@@ -110,6 +110,8 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         shape = (self._n_outputs, rows.X.shape[1] + int(self.fit_intercept))
         scale = self.intercept_scaling if self.solver == "liblinear" else np.inf
         penalty = settings.penalty_of(shape, C, ratio, scale if self.fit_intercept else None)
+        names = [*map(plain, self._design_names()), *(["intercept"] if self.fit_intercept else [])]
+        penalty = settings.with_prior(penalty, getattr(self, "prior", None), names)
         loss = LogisticLoss(shape[0], self.fit_intercept, self._origin(rows, penalty))
         return Objective(rows, loss, penalty, self.engine_)
 

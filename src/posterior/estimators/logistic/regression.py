@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -50,6 +51,9 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
     firth : bool, default=False
         Firth's penalized likelihood instead of C, for two classes: finite also where columns
         separate the classes.
+    prior : mapping of names to (mean, standard deviation), optional
+        Normal priors of single coefficients, for two classes, instead of C there: what other
+        studies found, say. The name "intercept" stands for the intercept.
     penalty, dual, intercept_scaling, random_state, verbose, n_jobs : as in scikit-learn
         `intercept_scaling` is for "liblinear", which penalizes the intercept.
 
@@ -89,6 +93,7 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         "n_jobs": [None, Integral],
         "step": [Interval(Real, 0, None, closed="neither")],
         "firth": ["boolean"],
+        "prior": [Mapping, None],
     }
 
     def __init__(
@@ -110,6 +115,7 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         n_jobs: int | None = None,
         step: float = 1e-4,
         firth: bool = False,
+        prior: Mapping[Any, tuple[float, float]] | None = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -127,6 +133,7 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         self.n_jobs = n_jobs
         self.step = step
         self.firth = firth
+        self.prior = prior
 
     @with_callbacks
     @all_or_nothing
@@ -145,6 +152,8 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         settings.warn_of_jobs(self.n_jobs)
         C, ratio = settings.strength(self)
         settings.check_solver(self.solver, C, ratio, self.dual)
+        if self.firth and self.prior:
+            raise ValueError("Expected firth=True or prior=, got both: each is a prior.")
         if self.firth:
             C, ratio = np.inf, 0.0  # Jeffreys' prior takes the place of the penalty
         objective = self._objective(self._rows(X, y, sample_weight, offset), C, ratio)
@@ -165,7 +174,8 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         self._accept(solution, objective, getattr(X, "dtype", None))
         self._fitted = Fitted(objective, centered(solution.coef, objective), firth_fit)
         self.__dict__.pop("_curvature", None)  # a stream after this fit is a new one
-        if np.isinf(C) and self.solver_ not in ("Firth", "GradientAscent") and self.max_iter > 0:
+        likelihood = np.isinf(C) and not self.prior
+        if likelihood and self.solver_ not in ("Firth", "GradientAscent") and self.max_iter > 0:
             self._name_separation(self._fitted)
         watched.end()
         return self

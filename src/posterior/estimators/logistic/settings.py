@@ -167,6 +167,30 @@ def penalty_of(shape: tuple[int, int], C: float, ratio: float, intercept: float 
     return Penalty((1 - ratio) * weight, lasso, np.zeros((m, p)))
 
 
+def with_prior(penalty: Penalty, prior: Any, names: list[Any]) -> Penalty:
+    """Normal priors (mean, deviation) of some coefficients by name, in the penalty's place."""
+    if not prior:
+        return penalty
+    if penalty.ridge.shape[0] > 1:
+        raise ValueError(
+            f"Expected two classes for prior=, got {penalty.ridge.shape[0]}: of several classes "
+            "only differences of coefficients mean something. Use C."
+        )
+    ridge, lasso, center = (v.copy() for v in (penalty.ridge, penalty.lasso, penalty.center))
+    place = {name: j for j, name in enumerate(names)}
+    for name, (mean, deviation) in prior.items():
+        if name not in place:
+            raise ValueError(f"Expected priors for coefficients of {names}, got {name!r}.")
+        if not (np.isfinite(mean) and deviation > 0):
+            raise ValueError(
+                "Expected a prior as (mean, standard deviation above zero), got "
+                f"{(mean, deviation)} for {name!r}."
+            )
+        j = place[name]
+        ridge[0, j], lasso[0, j], center[0, j] = 1 / deviation**2, 0.0, mean
+    return Penalty(ridge, lasso, center)
+
+
 def stop_of(model: Any) -> Stop:
     """When to stop. The tolerance of "sag" and "saga" bounds the change of the coefficients, which
     asks for more than the same bound of the gradient."""
