@@ -128,3 +128,19 @@ def test_the_examples_of_the_manual_give_what_it_says(page):
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     found = doctest.testfile(str(page), module_relative=False, optionflags=options)
     assert found.failed == 0
+
+
+@pytest.mark.slow
+def test_the_homework_on_documents(monkeypatch, capsys, shared_data):
+    text = run("documents.py", monkeypatch, capsys, shared_data)
+    assert "200 to learn from, 100 to test on, 10,770 words" in text
+    lines = {line.split()[0]: line.split()[1:] for line in text.splitlines() if "%  " in line}
+    assert lines["1"][:2] == ["99.0%", "74.0%"]  # Laplace's naive Bayes
+    assert lines["10,000"][:2] == ["100.0%", "73.0%"]  # gradient ascent
+    assert "which say mac for all posts: 34%" in text
+
+
+def test_documents_that_were_drawn(monkeypatch, capsys):
+    text = run("documents.py", monkeypatch, capsys)
+    assert "200 to learn from, 100 to test on, 2,000 words" in text
+    assert "handed out" not in text
