@@ -515,3 +515,11 @@ def test_small_batches_without_labels_tell_about_the_inertia():
     model = MiniBatchKMeans(6, random_state=0, compute_labels=False).fit(X)
     assert not hasattr(model, "labels_")
     assert_allclose(model.inertia_, -model.score(X), rtol=0.1)
+
+
+def test_another_number_of_clusters_asked_for_in_a_stream_changes_nothing():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = MiniBatchKMeans(3, n_init=1, random_state=0).fit(X)
+    model.set_params(n_clusters=5).partial_fit(X)
+    assert model.cluster_centers_.shape == (3, 4)
+    assert set(model.labels_) <= {0, 1, 2}

@@ -664,3 +664,11 @@ def test_given_distances_know_no_new_rows(table):
     model = KNeighborsClassifier(metric="precomputed").fit(cdist(X, X), y)
     with pytest.raises(ValueError, match="metric that can be computed"):
         model.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("settings", [{"VI": np.eye(2)}, {"V": np.eye(3)}])
+def test_a_matrix_of_another_size_is_refused_before_scipy_reads_beyond_it(settings):
+    X, y = np.arange(40.0).reshape(10, 4) % 7, np.arange(10) % 2
+    model = KNeighborsClassifier(2, metric="mahalanobis", metric_params=settings)
+    with pytest.raises(ValueError, match=r"Expected V or VI of shape \(4, 4\)"):
+        model.fit(X, y).predict(X)

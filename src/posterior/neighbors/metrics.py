@@ -66,7 +66,14 @@ def distance(
         if "V" in settings:
             settings["VI"] = np.linalg.inv(settings.pop("V"))
         elif "VI" not in settings:
-            settings["VI"] = np.linalg.inv(np.cov(dense(X), rowvar=False))
+            settings["VI"] = np.linalg.inv(np.atleast_2d(np.cov(dense(X), rowvar=False)))
+        d = X.shape[1]
+        settings["VI"] = np.atleast_2d(np.asarray(settings["VI"], np.float64))
+        if np.shape(settings["VI"]) != (d, d):  # SciPy would read beyond it
+            raise ValueError(
+                f"Expected V or VI of shape {(d, d)} for {d} columns, got "
+                f"{np.shape(settings['VI'])}."
+            )
     kind = bool if name in BOOLEAN else np.float64
 
     def blocks(A: Any, B: Any) -> Array:

@@ -222,7 +222,7 @@ class MiniBatchKMeans(Clusters):
             self.__dict__.pop(name, None)
 
     def _label(self, points: Points) -> None:
-        space = points.space(self.n_clusters)
+        space = points.space(len(self.cluster_centers_))
         space.assign(self._centers())
         self.labels_ = space.labels
         self.inertia_ = float(points.weights @ space.distances())
