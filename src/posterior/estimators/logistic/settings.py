@@ -211,7 +211,7 @@ def solver_of(name: str, objective: Objective, stop: Stop, step: float) -> Solve
         case "lbfgs" | "sag" | "saga":
             return QuasiNewton(stop)
     (m, p), n = objective.shape, len(objective.rows)
-    if m * p > MATRIX or (m > 1 and n * m**2 * p**2 > WORTH):
+    if m * p > MATRIX or n < p or (m > 1 and n * m**2 * p**2 > WORTH):
         return QuasiNewton(stop)
     return QuasiNewton(stop, sample=True) if m == 1 and n > MANY * p else Newton(stop)
 
