@@ -9,6 +9,7 @@
 #include "centers.hpp"
 #include "coordinate.hpp"
 #include "counts.hpp"
+#include "edit.hpp"
 #include "exact.hpp"
 #include "exact_products.hpp"
 #include "leave_out.hpp"
@@ -19,6 +20,7 @@
 #include "normalize.hpp"
 #include "products.hpp"
 #include "soft.hpp"
+#include "text_module.hpp"
 #include "tree.hpp"
 
 namespace nb = nanobind;
@@ -426,6 +428,7 @@ NB_MODULE(_compiled, m) {
     bind_tables_of_numbers<float>(m);
     bind_trees<double>(m);
     bind_trees<float>(m);
+    bind_text(m);
     bind_tables_of_codes<std::int64_t>(m);
     bind_tables_of_codes<std::int32_t>(m);
     bind_tables_of_codes<std::int16_t>(m);
@@ -482,6 +485,22 @@ NB_MODULE(_compiled, m) {
           },
           "H"_a.noconvert(), "lasso"_a.noconvert(), "sweeps"_a, "enough"_a,
           "gradient"_a.noconvert(), "coef"_a.noconvert());
+    m.def("nearest_strings",
+          [](Codes asked, Vector<std::int64_t> asked_start, Codes known,
+             Vector<std::int64_t> known_start, std::size_t n_letters, Vector<std::int64_t> rows,
+             Vector<std::int64_t> first, bool swaps, bool normalized, Output<double> distance,
+             Output<std::int64_t> row) {
+              nb::gil_scoped_release free;
+              p::nearest_strings({asked_start.shape(0) - 1, asked.data(), asked_start.data()},
+                                 {{known_start.shape(0) - 1, known.data(), known_start.data()},
+                                  n_letters, rows.data(), first.data()},
+                                 {swaps, normalized}, distance.shape(1), distance.data(),
+                                 row.data());
+          },
+          "asked"_a.noconvert(), "asked_start"_a.noconvert(), "known"_a.noconvert(),
+          "known_start"_a.noconvert(), "n_letters"_a, "rows"_a.noconvert(),
+          "first"_a.noconvert(), "swaps"_a, "normalized"_a, "distance"_a.noconvert(),
+          "row"_a.noconvert());
     m.def("carry",
           [](Output<std::int64_t> limbs) {
               nb::gil_scoped_release free;

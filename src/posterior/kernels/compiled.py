@@ -5,8 +5,6 @@ Each has a twin of the same name and meaning in `posterior.kernels.reference`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -15,6 +13,9 @@ from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs
+from posterior.kernels.compiled_descent import column_descent, column_squares, coordinate_descent
+from posterior.kernels.compiled_edit import nearest_strings
+from posterior.kernels.compiled_text import count_known, count_terms, hash_terms, lookup, union
 from posterior.kernels.compiled_tree import find_leaves, grow_tree, search_tree
 from posterior.kernels.pairs import Pair
 from posterior.kernels.search import nearest, nearest_bounded, nearest_rows, own_distances
@@ -28,18 +29,23 @@ __all__ = [
     "column_descent",
     "column_squares",
     "coordinate_descent",
+    "count_known",
+    "count_terms",
     "find_leaves",
     "gaussian_log_joint",
     "group_counts",
     "grow_tree",
+    "hash_terms",
     "linear_log_joint",
     "logistic_sums",
+    "lookup",
     "mean_and_scatter",
     "moments",
     "moments_without",
     "nearest",
     "nearest_bounded",
     "nearest_rows",
+    "nearest_strings",
     "normalize",
     "own_distances",
     "rows_by_group",
@@ -54,6 +60,7 @@ __all__ = [
     "table_log_joint",
     "take_columns",
     "to_pairs",
+    "union",
 ]
 
 Sum = tuple[Integers, int]
@@ -289,48 +296,6 @@ def logistic_sums(
         X.data, X.column, X.start, *rows, table, intercept, sums, gradient_b, residual
     )
     return value, sums.T, gradient_b
-
-
-def coordinate_descent(
-    H: Floats, lasso: Floats, sweeps: int, enough: float, gradient: Floats, coef: Floats
-) -> None:
-    """Lowers g·s + ½ s·H s + Σ λ |β + s| coordinate by coordinate, until a sweep gains too little.
-
-    `gradient` (g + H s) and `coef` (β + s) follow the step.
-    """
-    _compiled.coordinate_descent(H, lasso, sweeps, enough, gradient, coef)
-
-
-def column_descent(
-    X: Any,
-    curves: tuple[Floats, Floats | None],
-    coordinates: tuple[Floats, ...],
-    sweeps: int,
-    step: Floats,
-    moved: Floats,
-) -> None:
-    """The same with H known by the columns of X, dense (one after the other) or CSC, alone.
-
-    With z = s Xᵀ, `moved` (m, n), row i turns the derivative by output a by
-    w_ai (z_ai - Σ_b p_bi z_bi): curves are w and p, which one output does not need. Coordinates
-    are β, g, the diagonal of H, ridge and lasso, (m, d) or (m, d + 1) with the intercepts last.
-    """
-    intercept = step.shape[1] > X.shape[1]
-    rest = (*curves, intercept, *coordinates, sweeps, step, moved)
-    if sparse.issparse(X):
-        _compiled.sparse_column_descent(X.data, X.indices, X.indptr, *rest)
-    else:
-        _compiled.column_descent(X.T, *rest)
-
-
-def column_squares(X: Any, weight: Floats) -> Floats:
-    """Σᵢ w_ai x_ij², (m, d), of such columns."""
-    out = np.empty((len(weight), X.shape[1]))
-    if sparse.issparse(X):
-        _compiled.sparse_column_squares(X.data, X.indices, X.indptr, weight, out)
-    else:
-        _compiled.column_squares(X.T, weight, out)
-    return out
 
 
 def take_columns(X: SparseRows, columns: Integers) -> sparse.csc_array:

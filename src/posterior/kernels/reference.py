@@ -17,9 +17,11 @@ from posterior.kernels import limbs as fixed
 from posterior.kernels import pairs
 from posterior.kernels.centers import nearest, nearest_bounded, own_distances
 from posterior.kernels.descent import column_descent, column_squares, coordinate_descent
+from posterior.kernels.edit import nearest_strings
 from posterior.kernels.limbs import carry, to_pairs
 from posterior.kernels.neighbors import nearest_rows
 from posterior.kernels.pairs import Pair
+from posterior.kernels.plain_text import count_known, count_terms, hash_terms, lookup, union
 from posterior.kernels.soft import soft_moments, soft_products
 from posterior.kernels.tree import find_leaves, grow_tree, search_tree
 
@@ -32,18 +34,23 @@ __all__ = [
     "column_descent",
     "column_squares",
     "coordinate_descent",
+    "count_known",
+    "count_terms",
     "find_leaves",
     "gaussian_log_joint",
     "group_counts",
     "grow_tree",
+    "hash_terms",
     "linear_log_joint",
     "logistic_sums",
+    "lookup",
     "mean_and_scatter",
     "moments",
     "moments_without",
     "nearest",
     "nearest_bounded",
     "nearest_rows",
+    "nearest_strings",
     "normalize",
     "own_distances",
     "rows_by_group",
@@ -58,6 +65,7 @@ __all__ = [
     "table_log_joint",
     "take_columns",
     "to_pairs",
+    "union",
 ]
 
 Sum = tuple[Integers, int]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from posterior.data import frames
 from posterior.data.typing import Array, Integers
+from posterior.kernels.edit import Spelling
 
 
 def texts(X: Any) -> list[str | None]:
@@ -37,19 +37,6 @@ def numbered(cells: Sequence[str | None], by_length: bool = False) -> tuple[list
     return distinct, np.fromiter(map(place.__getitem__, cells), np.int64, len(cells))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spelling:
-    """Strings letter by letter: all of the first, all of the second, and so on."""
-
-    letters: Integers
-    lengths: Integers  # of the strings
-
-    @property
-    def owner(self) -> Integers:
-        """The string that each letter is of."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
-
-
 class Alphabet:
     """The characters that occur in some strings, numbered; all others share the last number."""
 
@@ -58,15 +45,16 @@ class Alphabet:
         seen = np.zeros(int(characters.max(initial=0)) + 2, bool)
         seen[characters] = True
         self._n_known = int(np.count_nonzero(seen))
-        self._number = np.where(seen, np.cumsum(seen) - 1, self._n_known)
+        self._number = np.where(seen, np.cumsum(seen) - 1, self._n_known).astype(np.int32)
 
     def __len__(self) -> int:
         return self._n_known + 1
 
     def spell(self, strings: Sequence[str]) -> Spelling:
         characters = np.minimum(_characters(strings), len(self._number) - 1)
-        lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-        return Spelling(self._number[characters], lengths)
+        start = np.zeros(len(strings) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=start[1:])
+        return Spelling(self._number[characters], start)
 
 
 def _characters(strings: Sequence[str]) -> Array:

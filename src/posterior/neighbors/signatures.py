@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posterior.data.typing import Array, Integers
-from posterior.neighbors.letters import Spelling
+from posterior.kernels.edit import Spelling
 
 N_FACTS = 64  # bits of a word
 LEVELS = 128  # and more than that is the last of them
@@ -38,7 +38,7 @@ class Signatures:
 
     def of(self, strings: Spelling) -> Array:
         """The facts of other strings, as the bits of words."""
-        return self._encoded(len(strings.lengths), *self._facts(strings))
+        return self._encoded(len(strings), *self._facts(strings))
 
     def _encoded(self, n: int, owner: Integers, fact: Integers) -> Array:
         bits = np.zeros(n, np.uint64)
@@ -47,7 +47,7 @@ class Signatures:
 
     def _facts(self, strings: Spelling) -> tuple[Integers, Integers]:
         """String and fact of each letter: that it is the j-th of its kind there, from 0."""
-        key = np.sort(strings.owner * self._n_letters + strings.letters)
+        key = np.sort(strings.owner * self._n_letters + strings.text)
         place = np.arange(len(key))
         first = np.append(True, key[1:] != key[:-1])[: len(key)]
         j = place - np.maximum.accumulate(np.where(first, place, 0))

@@ -1,0 +1,277 @@
+// Bindings of the counters of terms.
+#include "text_module.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "bag.hpp"
+#include "hashing.hpp"
+#include "lowering.hpp"
+#include "sorted_rows.hpp"
+#include "terms.hpp"
+#include "tokens.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+namespace p = posterior;
+
+namespace {
+
+template <typename T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+constexpr std::int64_t kAllGood = -1;
+
+p::SortedTerms sorted_terms(const Vector<std::uint8_t>& data, const Vector<std::int64_t>& starts) {
+    return {data.data(), starts.data(), starts.shape(0) - 1};
+}
+
+p::Document view(PyObject* string) {
+#if PY_VERSION_HEX < 0x030C0000
+    if (PyUnicode_READY(string) != 0) throw nb::python_error();
+#endif
+    return {PyUnicode_DATA(string), static_cast<std::size_t>(PyUnicode_GET_LENGTH(string)),
+            static_cast<p::Encoding>(PyUnicode_KIND(string))};
+}
+
+// Views of documents that Python owns, and keeps while this object lives.
+struct Documents {
+    std::vector<p::Document> views;
+    nb::tuple strings;
+    Vector<std::uint8_t> data;
+    std::int64_t bad = kAllGood;  // the first that is not a string
+
+    explicit Documents(nb::tuple given) : strings(std::move(given)) {
+        views.reserve(nb::len(strings));
+        for (nb::handle item : strings) {
+            if (!PyUnicode_Check(item.ptr())) {
+                bad = static_cast<std::int64_t>(views.size());
+                return;
+            }
+            views.push_back(view(item.ptr()));
+        }
+    }
+
+    template <typename Offset>
+    Documents(Vector<std::uint8_t> given, Vector<Offset> offsets,
+              std::optional<Vector<bool>> valid)
+        : data(std::move(given)) {
+        views.reserve(offsets.shape(0));
+        for (std::size_t i = 0; i + 1 < offsets.shape(0); ++i) {
+            const bool missing = valid && !(*valid)(i);
+            const Offset size = missing ? 0 : offsets(i + 1) - offsets(i);
+            views.push_back({data.data() + offsets(i), static_cast<std::size_t>(size),
+                             p::Encoding::utf8});
+        }
+    }
+};
+
+// A document that Python itself lower-cased, unless it is not UTF-8.
+class LoweredByPython {
+public:
+    explicit LoweredByPython(const p::Document& document) {
+        nb::gil_scoped_acquire held;
+        const auto size = static_cast<Py_ssize_t>(document.size);
+        const bool utf8 = document.encoding == p::Encoding::utf8;
+        const nb::object string = nb::steal(
+            utf8 ? PyUnicode_DecodeUTF8(static_cast<const char*>(document.data), size, "strict")
+                 : PyUnicode_FromKindAndData(static_cast<int>(document.encoding), document.data,
+                                             size));
+        if (string.is_valid()) {
+            string_ = string.attr("lower")();
+        } else if (utf8 && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
+            PyErr_Clear();
+        } else {
+            throw nb::python_error();
+        }
+    }
+    ~LoweredByPython() {
+        nb::gil_scoped_acquire held;
+        string_.reset();
+    }
+
+    bool good() const { return string_.is_valid(); }
+    p::Document document() const { return view(string_.ptr()); }
+
+private:
+    nb::object string_;
+};
+
+// Reads all documents; the number of the first that is not UTF-8, or kAllGood.
+template <typename Sink>
+std::int64_t read_all(const Documents& documents, const p::Rule& rule, Sink& sink) {
+    p::Tokenizer tokenizer(rule);
+    for (std::size_t i = 0; i < documents.views.size(); ++i) {
+        p::Reading reading = tokenizer.read(documents.views[i], rule.lowercase, sink);
+        if (reading == p::Reading::hard) {
+            const LoweredByPython lowered(documents.views[i]);
+            if (lowered.good()) reading = tokenizer.read(lowered.document(), false, sink);
+        }
+        if (reading != p::Reading::done) return static_cast<std::int64_t>(i);
+        sink.end_document();
+    }
+    return kAllGood;
+}
+
+struct Bag {
+    std::optional<p::Table> table;      // none if the terms were given
+    p::Buffer<std::uint32_t> order;     // its terms, sorted; given terms already are
+    p::Counts counts;
+    std::int64_t bad = kAllGood;
+
+    std::size_t number(std::size_t rank) const { return table ? order[rank] : rank; }
+};
+
+template <typename Index, typename Value>
+void expect(std::size_t n_rows, std::size_t n_entries, const Output<Index>& ends,
+            const Output<Index>& indices, const Output<Value>& values) {
+    if (ends.shape(0) != n_rows || indices.shape(0) != n_entries || values.shape(0) != n_entries)
+        throw std::invalid_argument("Expected room for all rows and entries, got other sizes.");
+}
+
+template <typename Index, typename Value>
+void bind_rows(nb::class_<Bag>& bag, nb::class_<p::HashedRows>& hashed) {
+    bag.def("rows",
+            [](const Bag& self, Vector<std::int32_t> place, std::int64_t first,
+               Output<Index> ends, Output<Index> indices, Output<Value> values) {
+                nb::gil_scoped_release free;
+                std::vector<std::int32_t> column(place.shape(0));
+                std::size_t n_entries = 0;
+                for (std::size_t r = 0; r < column.size(); ++r) {
+                    const std::size_t term = self.number(r);
+                    column[term] = place(r);
+                    if (place(r) >= 0) n_entries += self.counts.documents(term);
+                }
+                expect(self.counts.n_rows(), n_entries, ends, indices, values);
+                p::write_rows(self.counts, column.data(), column.size(), first, ends.data(),
+                              indices.data(), values.data());
+            },
+            "place"_a.noconvert(), "first"_a, "ends"_a.noconvert(), "indices"_a.noconvert(),
+            "values"_a.noconvert());
+    hashed.def("rows",
+               [](const p::HashedRows& self, std::int64_t first, Output<Index> ends,
+                  Output<Index> indices, Output<Value> values) {
+                   nb::gil_scoped_release free;
+                   expect(self.n_rows(), self.n_entries(), ends, indices, values);
+                   self.write(first, ends.data(), indices.data(), values.data());
+               },
+               "first"_a, "ends"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert());
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+    nb::class_<Documents>(m, "Documents")
+        .def(nb::init<nb::tuple>(), "strings"_a)
+        .def(nb::init<Vector<std::uint8_t>, Vector<std::int32_t>, std::optional<Vector<bool>>>(),
+             "data"_a.noconvert(), "offsets"_a.noconvert(), "valid"_a.none())
+        .def(nb::init<Vector<std::uint8_t>, Vector<std::int64_t>, std::optional<Vector<bool>>>(),
+             "data"_a.noconvert(), "offsets"_a.noconvert(), "valid"_a.none())
+        .def_ro("bad", &Documents::bad);
+
+    nb::class_<p::Rule>(m, "Rule").def(
+        "__init__",
+        [](p::Rule* self, int unit, std::size_t least, std::size_t most, bool lowercase,
+           std::size_t min_length, Vector<std::uint8_t> data, Vector<std::int64_t> starts) {
+            new (self) p::Rule{static_cast<p::Unit>(unit), least,      most,
+                               lowercase,                  min_length, {}};
+            self->stop_words = p::table_of(sorted_terms(data, starts));
+        },
+        "unit"_a, "least"_a, "most"_a, "lowercase"_a, "min_length"_a, "data"_a.noconvert(),
+        "starts"_a.noconvert());
+
+    nb::class_<p::Table>(m, "Lookup")
+        .def("__init__",
+             [](p::Table* self, Vector<std::uint8_t> data, Vector<std::int64_t> starts) {
+                 nb::gil_scoped_release free;
+                 new (self) p::Table(p::table_of(sorted_terms(data, starts)));
+             },
+             "data"_a.noconvert(), "starts"_a.noconvert());
+
+    nb::class_<Bag> bag(m, "Bag");
+    bag.def_ro("bad", &Bag::bad)
+        .def_prop_ro("kept", [](const Bag& self) { return self.counts.kept(); })
+        .def_prop_ro("n_rows", [](const Bag& self) { return self.counts.n_rows(); })
+        .def_prop_ro("n_entries", [](const Bag& self) { return self.counts.n_entries(); })
+        .def_prop_ro("n_terms", [](const Bag& self) { return self.order.size(); })
+        .def_prop_ro("n_bytes", [](const Bag& self) { return self.table->bytes(); })
+        .def("terms",
+             [](const Bag& self, Output<std::uint8_t> data, Output<std::int64_t> starts) {
+                 nb::gil_scoped_release free;
+                 p::write_terms(*self.table, self.order, data.data(), starts.data());
+             },
+             "data"_a.noconvert(), "starts"_a.noconvert())
+        .def("sums",
+             [](const Bag& self, Output<std::int64_t> documents, Output<std::int64_t> total) {
+                 nb::gil_scoped_release free;
+                 for (std::size_t r = 0; r < total.shape(0); ++r) {
+                     const std::size_t term = self.number(r);
+                     documents(r) = self.counts.documents(term);
+                     total(r) = static_cast<std::int64_t>(self.counts.total(term));
+                 }
+             },
+             "documents"_a.noconvert(), "total"_a.noconvert());
+
+    nb::class_<p::HashedRows> hashed(m, "HashedRows");
+    hashed.def_ro("bad", &p::HashedRows::bad)
+        .def_prop_ro("n_rows", &p::HashedRows::n_rows)
+        .def_prop_ro("n_entries", &p::HashedRows::n_entries);
+
+    bind_rows<std::int32_t, std::int64_t>(bag, hashed);
+    bind_rows<std::int32_t, double>(bag, hashed);
+    bind_rows<std::int32_t, float>(bag, hashed);
+    bind_rows<std::int64_t, std::int64_t>(bag, hashed);
+    bind_rows<std::int64_t, double>(bag, hashed);
+    bind_rows<std::int64_t, float>(bag, hashed);
+
+    m.def("count_terms",
+          [](const Documents& documents, const p::Rule& rule, bool keep_rows) {
+              nb::gil_scoped_release free;
+              auto made = std::make_unique<Bag>(Bag{p::Table(), {}, p::Counts(keep_rows)});
+              p::Counter counter(*made->table, made->counts);
+              made->bad = read_all(documents, rule, counter);
+              made->order = p::sorted(*made->table);
+              return made;
+          },
+          "documents"_a, "rule"_a, "keep_rows"_a);
+    m.def("count_known",
+          [](const Documents& documents, const p::Rule& rule, const p::Table& known,
+             bool keep_rows) {
+              nb::gil_scoped_release free;
+              auto made = std::make_unique<Bag>(Bag{std::nullopt, {}, p::Counts(keep_rows)});
+              p::Counter counter(known, made->counts);
+              made->bad = read_all(documents, rule, counter);
+              return made;
+          },
+          "documents"_a, "rule"_a, "known"_a, "keep_rows"_a);
+    m.def("hash_terms",
+          [](const Documents& documents, const p::Rule& rule, std::uint32_t n_features,
+             bool alternate_sign) {
+              nb::gil_scoped_release free;
+              auto made = std::make_unique<p::HashedRows>(n_features, alternate_sign);
+              made->bad = read_all(documents, rule, *made);
+              return made;
+          },
+          "documents"_a, "rule"_a, "n_features"_a, "alternate_sign"_a);
+    m.def("union",
+          [](Vector<std::uint8_t> data_a, Vector<std::int64_t> starts_a,
+             Vector<std::uint8_t> data_b, Vector<std::int64_t> starts_b,
+             Output<std::uint8_t> data, Output<std::int64_t> starts,
+             Output<std::int32_t> place_a, Output<std::int32_t> place_b) {
+              nb::gil_scoped_release free;
+              return p::unite(sorted_terms(data_a, starts_a), sorted_terms(data_b, starts_b),
+                              data.data(), starts.data(), place_a.data(), place_b.data());
+          },
+          "data_a"_a.noconvert(), "starts_a"_a.noconvert(), "data_b"_a.noconvert(),
+          "starts_b"_a.noconvert(), "data"_a.noconvert(), "starts"_a.noconvert(),
+          "place_a"_a.noconvert(), "place_b"_a.noconvert());
+}

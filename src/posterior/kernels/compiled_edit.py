@@ -1,0 +1,26 @@
+"""The compiled search for nearest strings; its twin is in `posterior.kernels.edit`."""
+
+from __future__ import annotations
+
+import posterior.kernels._compiled as _compiled
+from posterior.data.typing import Floats, Integers
+from posterior.kernels.edit import Dictionary, Spelling
+
+
+def nearest_strings(
+    queries: Spelling,
+    dictionary: Dictionary,
+    swaps: bool,
+    normalized: bool,
+    distance: Floats,
+    row: Integers,
+) -> None:
+    """Fill in distances and rows (m, k) of the strings nearest to each query.
+
+    Strings have up to 64 letters. An edit inserts, deletes or replaces a letter, or swaps two
+    neighbors that then stay as they are; normalized, edits over the length of the longer string.
+    """
+    asked = queries.letters, queries.start
+    known = dictionary.strings.letters, dictionary.strings.start, dictionary.n_letters
+    rows = dictionary.row, dictionary.first
+    _compiled.nearest_strings(*asked, *known, *rows, swaps, normalized, distance, row)
