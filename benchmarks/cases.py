@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 import posterior
-from benchmarks import kmeans, logistic, mixture, neighbors
+from benchmarks import kmeans, logistic, mixture, neighbors, text
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
 from benchmarks.arrays import Array, categories, documents, n_bytes, normal_rows
 from benchmarks.timing import Call, Operation, Peer
@@ -168,7 +168,13 @@ def small(_: int) -> Iterator[Operation]:
             yield Operation(f"{name} {verb}", ours[verb], [Peer(SKLEARN, theirs[verb], 1, compare)])
 
 
-for other_case in (*logistic.CASES, *mixture.CASES, *kmeans.CASES, *neighbors.CASES):
+for other_case in (
+    *logistic.CASES,
+    *mixture.CASES,
+    *kmeans.CASES,
+    *neighbors.CASES,
+    *text.CASES,
+):
     case(other_case)
 
 

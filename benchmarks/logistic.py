@@ -137,7 +137,9 @@ def reaching(
             warnings.simplefilter("ignore")
             value = objective(model.fit(X, y))
         settled = abs(before - value) <= CLOSE * value and model.solver == "liblinear"
-        if value <= best * (1 + CLOSE) or settled or time.perf_counter() - start > LONG:
+        tired = np.max(model.n_iter_) >= model.max_iter  # no tolerance will change that
+        close = value <= best * (1 + CLOSE)
+        if close or settled or tired or time.perf_counter() - start > LONG:
             break
         before = value
 

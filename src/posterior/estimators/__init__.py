@@ -5,6 +5,7 @@ from posterior.estimators.discriminant import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
+from posterior.estimators.document_classifier import DocumentClassifier
 from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
 from posterior.estimators.logistic import LogisticRegression, LogisticRegressionCV
 from posterior.estimators.mixture import GaussianMixture, Mixture, MixtureClassifier
@@ -19,14 +20,25 @@ from posterior.estimators.naive_bayes import (
     PoissonNB,
 )
 from posterior.estimators.neighbors import KNeighborsClassifier
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.estimators.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TextClassifier,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
 
 __all__ = [
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
+    "CountVectorizer",
+    "DocumentClassifier",
     "GaussianDiscriminantAnalysis",
     "GaussianMixture",
     "GaussianNB",
+    "HashingVectorizer",
     "JointBayes",
     "KMeans",
     "KNeighborsClassifier",
@@ -40,4 +52,8 @@ __all__ = [
     "NaiveBayes",
     "PoissonNB",
     "QuadraticDiscriminantAnalysis",
+    "TableClassifier",
+    "TextClassifier",
+    "TfidfTransformer",
+    "TfidfVectorizer",
 ]

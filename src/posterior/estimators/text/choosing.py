@@ -1,0 +1,225 @@
+"""Which model, how smooth and how sharp: by the log loss of documents held out.
+
+Sums subtract, so naive Bayes without a part of the documents costs no second look at the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from posterior import kernels
+from posterior.data.rows import Hard, Rows
+from posterior.data.typing import Array, Codes, Floats
+from posterior.engines.local import Local
+from posterior.estimators.text.correcting import LOGISTIC, corrected
+from posterior.generative.held_out import stratified_folds
+from posterior.generative.joint import JointStatistics
+from posterior.statistics.moments import group_weight
+from posterior.text.term_rows import TermRows
+from posterior.text.term_sums import TermSums
+from posterior.text.term_weights import NAIVE_BAYES, TermWeights, WeighedTerms
+
+FOLDS = 5
+ENOUGH = 4000  # documents held out: few numbers are learned from them
+ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+START = 2  # where the search for the best of them begins
+WIDEST = 8.0  # log of the sharpness, either way
+WORTH = 10**7  # multiplications in a pass of the logistic model, for it to be tried
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A model by its name, and its pseudo-counts, or C of the logistic one."""
+
+    model: str
+    strength: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A setting with its sharpness s, p(k | x) ∝ π_k exp(s score_k(x)), and what came of it.
+
+    Naive Bayes takes words for independent and claims too much: s says how much of it to believe.
+    """
+
+    setting: Setting
+    sharpness: float
+    log_proba: Floats  # (held out, k)
+    log_loss: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Documents that are held out, and what the others know."""
+
+    inside: Array  # their numbers
+    known: TermRows  # as the others see them
+    others: TermSums
+    columns: Array
+    log_prior: Floats  # (k,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOutDocuments:
+    """Parts of the documents, each to be scored by models of the others."""
+
+    rows: Rows
+    parts: tuple[Part, ...]
+    engine: Local
+
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        total: JointStatistics[TermSums],
+        parts: Sequence[Array],
+        log_prior: Callable[[Floats], Floats],
+        min_df: int,
+        engine: Local,
+    ) -> HeldOutDocuments:
+        def part(inside: Array) -> Part:
+            held = rows.take(inside)
+            others = total - summed(held)
+            columns = known_terms(others.features, min_df)
+            known = _rows(held).among(columns)
+            prior = log_prior(others.weight.rounded())
+            return Part(inside, known, others.features, columns, prior)
+
+        return cls(rows, tuple(map(part, parts)), engine)
+
+    @property
+    def index(self) -> Array:
+        """The numbers of the documents that are held out, part after part."""
+        return np.concatenate([part.inside for part in self.parts])
+
+    def judge(self, setting: Setting) -> Judged:
+        """A setting with the sharpness that suits it."""
+        scores = [score(self._weigh(setting, p), p.known, self.engine) for p in self.parts]
+        pairs = zip(self.parts, scores, strict=True)
+        log_prior = np.concatenate([np.broadcast_to(p.log_prior, s.shape) for p, s in pairs])
+        groups = self.rows.hard[self.index]
+        return _judged(setting, np.concatenate(scores), log_prior, groups)
+
+    def climb(self, model: str) -> list[Judged]:
+        """Pseudo-counts, tried one after the other as long as they get better."""
+        i, tried = START, [self.judge(Setting(model, ALPHAS[START]))]
+        best = tried[0]
+        for step in (1, -1):
+            while 0 <= i + step < len(ALPHAS):
+                tried.append(self.judge(Setting(model, ALPHAS[i + step])))
+                if tried[-1].log_loss >= best.log_loss:
+                    break
+                i, best = i + step, tried[-1]
+            if best is not tried[0]:
+                break
+        return tried
+
+    def compare(self, model: str, alpha: float | None, C: float) -> list[Judged]:
+        """Everything that was left open; the logistic model only where it does not take long."""
+        judged: list[Judged] = []
+        for name in self._names(model):
+            if name == LOGISTIC:
+                judged.append(self.judge(Setting(name, C)))
+            else:
+                judged += self.climb(name) if alpha is None else [self.judge(Setting(name, alpha))]
+        return judged
+
+    def _names(self, model: str) -> list[str]:
+        if model != "auto":
+            return [model]
+        k = self.rows.hard.n_groups
+        # of two classes each is the complement of the other
+        names = ["contrast", "bernoulli"] if k == 2 else list(NAIVE_BAYES)
+        cells = _rows(self.rows).counts.entries().size * (k if k > 2 else 1)
+        return [*names, LOGISTIC] if cells <= WORTH else names
+
+    def _weigh(self, setting: Setting, part: Part) -> TermWeights:
+        rest = None
+        if setting.model == LOGISTIC:
+            outside = np.ones(len(self.rows), bool)
+            outside[part.inside] = False
+            rest = self.rows.take(np.flatnonzero(outside))
+        return weigh(setting, part.others, part.columns, rest, part.log_prior, self.engine)
+
+
+def summed(rows: Rows) -> JointStatistics[TermSums]:
+    """What documents of known classes add up to."""
+    return JointStatistics(group_weight(rows.groups), TermSums.of(_rows(rows), rows.hard))
+
+
+def known_terms(sums: TermSums, min_df: int) -> Array:
+    """Columns of the terms that enough documents have; of one, however little it weighs."""
+    frequency = sums.frequency()
+    return np.flatnonzero(frequency > 0 if min_df <= 1 else frequency >= min_df)
+
+
+def weigh(
+    setting: Setting,
+    sums: TermSums,
+    columns: Array,
+    rows: Rows | None,
+    log_prior: Floats,
+    engine: Local,
+) -> TermWeights:
+    """The weights of terms by one model; the logistic one needs the rows."""
+    if setting.model != LOGISTIC or rows is None:
+        return NAIVE_BAYES[setting.model](sums, columns, setting.strength)
+    known = Rows(_rows(rows).among(columns), rows.groups)  # type: ignore[arg-type]
+    return corrected(known, sums, columns, setting.strength, log_prior, engine)
+
+
+def score(weights: TermWeights, X: TermRows, engine: Local) -> Floats:
+    """score_k of each document, (n, k)."""
+    out = np.empty((X.shape[0], len(weights.offset)))
+    scorer = WeighedTerms().scorer(weights, np.zeros(len(weights.offset)))
+    engine.fill(lambda chunk, _, part: scorer(chunk, part), X, out)  # type: ignore[arg-type]
+    return out
+
+
+def some_parts(codes: Codes) -> list[Array]:
+    """Parts of the documents, classes spread evenly: all of them, or enough."""
+    n = len(codes)
+    folds = max(2, min(FOLDS, n), n // ENOUGH)
+    return parts_of(stratified_folds(codes, folds), min(folds, -(-ENOUGH * folds // n)))
+
+
+def parts_of(fold: Codes, n_parts: int) -> list[Array]:
+    """The numbers of the documents of each fold."""
+    return [np.flatnonzero(fold == part) for part in range(n_parts)]
+
+
+def _judged(setting: Setting, scores: Floats, log_prior: Floats, groups: Hard) -> Judged:
+    """The sharpness of least log loss, with a prior log s ~ N(0, 1)."""
+    codes = groups.codes
+    own = np.arange(len(codes)), codes
+    w = np.ones(len(codes)) if groups.weight is None else groups.weight
+    w = np.where(np.isfinite(log_prior[own]), w, 0.0)  # some class may be in one part alone
+
+    def log_proba(log_s: float) -> Floats:
+        log_joint = np.exp(log_s) * scores
+        log_joint += log_prior
+        kernels.normalize(log_joint, "log_posterior")
+        return log_joint
+
+    def loss(log_s: float) -> float:
+        return -float(w[w > 0] @ log_proba(log_s)[own][w > 0])
+
+    def doubted(log_s: float) -> float:
+        return loss(log_s) + 0.5 * log_s**2  # few documents cannot make it extreme
+
+    log_s = 0.0
+    if scores.shape[1] > 1 and w.any():
+        bounds = (-WIDEST, WIDEST)
+        found = minimize_scalar(doubted, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+        log_s = float(found.x)
+    mean = loss(log_s) / max(float(w.sum()), 1e-300)
+    return Judged(setting, float(np.exp(log_s)), log_proba(log_s), mean)
+
+
+def _rows(rows: Rows) -> TermRows:
+    assert isinstance(rows.X, TermRows)
+    return rows.X

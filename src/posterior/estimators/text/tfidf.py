@@ -1,0 +1,187 @@
+"""TfidfVectorizer: documents become rows of counts, weighted by how rare their terms are."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import _align_api_if_sparse
+from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted
+
+from posterior.data.typing import Array, Codes
+from posterior.estimators.text.analyzing import WORDS
+from posterior.estimators.text.count import CountVectorizer
+from posterior.estimators.text.weights import WEIGHTING, TfidfTransformer
+from posterior.text.vocabulary import TermCounts
+from posterior.text.weighting import DocumentFrequencies, weighted
+
+
+class TfidfVectorizer(CountVectorizer):
+    r"""Documents become rows of tf-idf: `CountVectorizer`, then `TfidfTransformer`, in one.
+
+    x_it = c_it idf_t / ‖c_i idf‖      idf_t = 1 + log (1 + n) / (1 + d_t)
+
+    c_it is how often document i holds term t, which d_t of the n learned documents hold. The
+    vocabulary and d_t are sums over documents: they stream, merge and forget.
+
+    Parameters
+    ----------
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, analyzer, \
+stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary, dtype, \
+norm, use_idf, smooth_idf, sublinear_tf
+        As in scikit-learn.
+    missing : {"error", "empty"}, default="error"
+        What None, NaN and the like are: a mistake, or documents without a term.
+    verbose : int or bool, default=False
+        Show progress on a terminal from the start; otherwise only of calls that take long.
+
+    Attributes
+    ----------
+    vocabulary_, fixed_vocabulary_, statistics_ : as in `CountVectorizer`
+    idf_ : array of shape (n_features,)
+        It can be set.
+
+    Examples
+    --------
+    >>> from posterior import TfidfVectorizer
+    >>> vectorizer = TfidfVectorizer()
+    >>> vectorizer.fit_transform(["fish and fish", "fish and chips"]).toarray().round(2)
+    array([[0.45, 0.  , 0.89],
+           [0.5 , 0.7 , 0.5 ]])
+    """
+
+    _tfidf: TfidfTransformer
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CountVectorizer._parameter_constraints,
+        **WEIGHTING,
+    }
+
+    def __init__(
+        self,
+        *,
+        input: Any = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Any = None,
+        tokenizer: Any = None,
+        analyzer: Any = "word",
+        stop_words: Any = None,
+        token_pattern: Any = WORDS,
+        ngram_range: tuple[int, int] = (1, 1),
+        max_df: Any = 1.0,
+        min_df: Any = 1,
+        max_features: int | None = None,
+        vocabulary: Any = None,
+        binary: bool = False,
+        dtype: Any = np.float64,
+        norm: str | None = "l2",
+        use_idf: bool = True,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+        missing: str = "error",
+        verbose: Any = False,
+    ) -> None:
+        super().__init__(
+            input=input,
+            encoding=encoding,
+            decode_error=decode_error,
+            strip_accents=strip_accents,
+            lowercase=lowercase,
+            preprocessor=preprocessor,
+            tokenizer=tokenizer,
+            stop_words=stop_words,
+            token_pattern=token_pattern,
+            ngram_range=ngram_range,
+            analyzer=analyzer,
+            max_df=max_df,
+            min_df=min_df,
+            max_features=max_features,
+            vocabulary=vocabulary,
+            binary=binary,
+            dtype=dtype,
+            missing=missing,
+            verbose=verbose,
+        )
+        self.norm = norm
+        self.use_idf = use_idf
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+
+    @property
+    def idf_(self) -> Array:
+        """The weight of each column, if use_idf=True."""
+        if "_tfidf" not in self.__dict__:
+            raise NotFittedError(
+                f"{type(self).__name__} is not fitted yet. Call 'fit' with appropriate arguments "
+                "before using this attribute."
+            )
+        return self._tfidf.idf_
+
+    @idf_.setter
+    def idf_(self, value: Any) -> None:
+        if not self.use_idf:
+            raise ValueError("`idf_` cannot be set when `user_idf=False`.")
+        if self.vocabulary is not None:
+            self._take_given()
+        if "_vocabulary" in self.__dict__ and len(self._vocabulary) != len(value):
+            raise ValueError(
+                f"idf length = {len(value)} must be equal to vocabulary size = "
+                f"{len(self._vocabulary)}"
+            )
+        if "_tfidf" not in self.__dict__:
+            self._tfidf = self._weighting()
+        self._tfidf.idf_ = value
+
+    def transform(self, raw_documents: Any) -> Any:
+        """Count the terms of the vocabulary, and weight them by what was learned."""
+        check_is_fitted(self, msg="The TF-IDF vectorizer is not fitted")
+        return super().transform(raw_documents)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_tfidf" in self.__dict__ and "_vocabulary" in self.__dict__
+
+    def _weighting(self) -> TfidfTransformer:
+        return TfidfTransformer(
+            norm=self.norm,
+            use_idf=self.use_idf,
+            smooth_idf=self.smooth_idf,
+            sublinear_tf=self.sublinear_tf,
+        )
+
+    def _begin(self, documents: Any, reset: bool = True) -> None:
+        if self.dtype not in FLOAT_DTYPES:
+            warnings.warn(
+                f"Only {FLOAT_DTYPES} 'dtype' should be used. {self.dtype} 'dtype' will be "
+                "converted to np.float64.",
+                UserWarning,
+                stacklevel=3,
+            )
+        super()._begin(documents, reset)
+
+    def _accept(self, counts: TermCounts, streaming: bool = False) -> Codes:
+        columns = super()._accept(counts, streaming)
+        frequency = np.zeros(len(self._vocabulary), np.int64)
+        if counts.n_documents == 0 and not streaming:
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape=(0, {len(frequency)})) while a minimum of 1 "
+                "is required by TfidfTransformer. Give at least one document."
+            )
+        if len(counts):
+            frequency[columns[columns >= 0]] = counts.documents[columns >= 0]
+        self._tfidf = self._weighting()
+        self._tfidf.n_features_in_ = len(frequency)
+        self._tfidf._accept(DocumentFrequencies(frequency, counts.n_documents), self.dtype)
+        return columns
+
+    def _finished(self, X: Any) -> Any:
+        if self.binary:
+            X.data.fill(1)
+        if X.dtype not in (np.float64, np.float32):
+            X = X.astype(np.float64)
+        model = self._tfidf
+        idf = getattr(model, "idf_", None)
+        return _align_api_if_sparse(weighted(X, idf, model.sublinear_tf, model.norm))

@@ -1,0 +1,73 @@
+"""Documents as rows: how much each has of each term, by a rule that knows the document alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from posterior.data.rows import SparseRows, slabs
+from posterior.data.typing import Array, Floats, Integers
+from posterior.kernels.text import Terms
+
+UNIT = 2.0**-20  # cells are whole numbers of it: their sums are integers, and exact
+FINE = 2.0**12  # the same of the logarithms, whose squares are added up
+MOST = 1 << 16  # a larger count says no more
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermRows:
+    """The counts of some documents; a missing one has none, and says nothing."""
+
+    terms: Terms  # of the columns
+    counts: SparseRows
+    absent: Array | None = None  # (n,) True where a document is missing; None: nowhere
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.counts.shape
+
+    def __getitem__(self, rows: slice) -> TermRows:
+        absent = None if self.absent is None else self.absent[rows]
+        return TermRows(self.terms, self.counts[rows], absent)
+
+    def take(self, index: Array) -> TermRows:
+        """Copies of the rows at some positions, in that order."""
+        absent = None if self.absent is None else self.absent[index]
+        return TermRows(self.terms, self.counts.take(index), absent)
+
+    def among(self, columns: Array) -> TermRows:
+        """As a model sees them that knows these terms alone, which ascend."""
+        if len(columns) == len(self.terms):
+            return self
+        matrix = sparse.csr_array(self.counts.scipy(copy=False)[:, columns])
+        return TermRows(self.terms[columns], SparseRows.of(matrix), self.absent)
+
+    def cells(self) -> SparseRows:
+        """x_ij = log(1 + c_ij) / ‖log(1 + cᵢ)‖, in whole numbers of UNIT.
+
+        A word said twice says less than two words, and a long document no more than a short one
+        (Rennie et al. 2003). Nothing but the document is looked at, and squares of whole numbers
+        are added up: a document has the same cells in any company.
+        """
+        start = self.counts.start - self.counts.start[0]
+        counts, cells = self.counts.entries(), np.empty(start[-1], np.float32)
+        most = min(int(counts.max(initial=0)), MOST)
+        logs = np.rint(FINE * np.log1p(np.arange(most + 1))).astype(np.int64)
+        for rows in slabs(self.shape[0], start[-1] / max(self.shape[0], 1)):
+            bounds = start[rows.start : rows.stop + 1]
+            some = slice(bounds[0], bounds[-1])
+            cells[some] = _damped(counts[some], bounds - bounds[0], logs)
+        first, last = self.counts.start[0], self.counts.start[-1]
+        return SparseRows(cells, self.counts.column[first:last], start, len(self.terms))
+
+
+def _damped(counts: Array, start: Array, logs: Integers) -> Floats:
+    """The logarithms of rows, each scaled to length one; in cache."""
+    values = logs[np.minimum(counts, MOST).astype(np.int32)]
+    squares = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values * values, out=squares[1:])
+    length = np.sqrt((squares[start[1:]] - squares[start[:-1]]).astype(np.float64))
+    scale = 1 / (UNIT * np.maximum(length, 1.0))
+    return np.rint(values * np.repeat(scale, np.diff(start)))
