@@ -1,0 +1,6 @@
+"""The model file: arrays and a JSON tree in one safetensors file, read without running code."""
+
+from posterior.storage.errors import ModelFileError
+from posterior.storage.files import inspect, load, save
+
+__all__ = ["ModelFileError", "inspect", "load", "save"]

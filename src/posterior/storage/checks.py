@@ -1,0 +1,248 @@
+"""What the compiled loops take on trust, looked at when a model is read.
+
+Loops over rows believe that the arrays of a model have one number of groups and one number of
+columns, and that places are inside what they point into. Here each value of a file that reaches
+them is measured, and compared with the model that holds it.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from posterior.data.rows import CodedRows, SparseRows
+from posterior.estimators.hooks import Hooks
+from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
+from posterior.estimators.logistic.model import LogisticModel
+from posterior.estimators.mixture import MixtureClassifier
+from posterior.estimators.mixture.model import MixtureModel
+from posterior.estimators.naive_bayes import JointBayes
+from posterior.estimators.neighbors import KNeighborsClassifier
+from posterior.estimators.neighbors.metrics import Metric
+from posterior.estimators.neighbors.ways import Search
+from posterior.estimators.text.classifier import TextClassifier
+from posterior.generative.joint import Joint, JointStatistics
+from posterior.kernels.text import Terms
+from posterior.neighbors.columns import Columns
+from posterior.neighbors.examples import Examples
+from posterior.statistics import Exact
+from posterior.storage.errors import expect
+from posterior.storage.extents import Extent, measured, shape_of
+from posterior.text.vocabulary import TermCounts, Vocabulary
+
+MOST_BITS = 1 << 13  # beyond those of weights times squares of doubles
+
+
+@singledispatch
+def check(value: Any) -> None:
+    """Refuse a value that a loop could not read."""
+
+
+@check.register
+def _(value: Exact) -> None:
+    limbs, exponent = value.limbs, value.exponent
+    plain = isinstance(limbs, np.ndarray) and limbs.dtype == np.int64 and limbs.ndim > 0
+    expect(plain and limbs.flags.c_contiguous and limbs.shape[-1] > 0, "limbs of an exact sum")
+    whole = type(exponent) is int and abs(exponent) < MOST_BITS and exponent % 32 == 0
+    expect(whole and limbs.shape[-1] * 32 < 4 * MOST_BITS, "an exponent of an exact sum")
+
+
+@check.register(JointStatistics)
+@check.register(Joint)
+def _(value: Any) -> None:
+    measured(value)
+
+
+@check.register
+def _(value: SparseRows) -> None:
+    data, column, start = value.data, value.column, value.start
+    expect(all(isinstance(a, np.ndarray) and a.ndim == 1 for a in (data, column, start)), "vectors")
+    expect(data.dtype in (np.float32, np.float64), "sparse rows of float32 or float64")
+    expect(column.dtype == start.dtype in (np.int32, np.int64), "places of sparse rows")
+    expect(len(start) > 0 and start[0] >= 0 and (np.diff(start) >= 0).all(), "rows one by one")
+    expect(start[-1] <= len(data) == len(column), "rows that end where their entries do")
+    inside = column.min(initial=0) >= 0 and column.max(initial=-1) < value.n_columns
+    expect(type(value.n_columns) is int and inside, "columns that a sparse table has")
+
+
+@check.register
+def _(value: CodedRows) -> None:
+    expect(shape_of(value.codes)[1:] == (len(value.values),), "codes of as many columns")
+
+
+@check.register
+def _(value: Columns) -> None:
+    expect(len({shape_of(part) for part in value.parts}) == 1, "columns of equal length")
+    expect(len(value.names) == len(value.parts), "a name for each column")
+    expect(all(part.ndim == 1 and part.dtype.kind in "Of" for part in value.parts), "columns")
+
+
+@check.register
+def _(value: Examples) -> None:
+    codes, n = value.codes, shape_of(value.X)[0]
+    expect(codes.dtype.kind == "i" and codes.shape == (n, len(value.n_classes)), "a code a row")
+    for column, n_classes in zip(codes.T, value.n_classes, strict=True):
+        inside = column.min(initial=0) >= 0 and column.max(initial=-1) < n_classes
+        expect(type(n_classes) is int and inside, "codes of classes")
+    weight = value.weight
+    expect(weight is None or (weight.shape == (n,) and weight.dtype == np.float64), "weights")
+    expect(weight is None or bool((np.isfinite(weight) & (weight >= 0)).all()), "weights")
+
+
+@check.register
+def _(value: Search) -> None:
+    expect(isinstance(value._examples, Examples), "the rows of a search")
+    metric, X = value._metric, value._examples.X
+    expect(isinstance(metric, Metric) and isinstance(metric.name, str), "the name of a metric")
+    expect(metric.settings.get("p", 1) > 0, "a positive power")
+    # a tree, and sorting, of what has no order may not end
+    cells = X.data if isinstance(X, SparseRows) else X
+    if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
+        expect(not np.isinf(cells).any(), "rows of finite numbers")
+        expect(metric.euclidean or not np.isnan(cells).any(), "rows without missing cells")
+
+
+@check.register
+def _(model: Hooks) -> None:
+    state = vars(model)
+    if "statistics_" not in state:
+        return
+    expected = Extent(_n_classes(model.classes_), _widths(model))
+    expect(isinstance(state["statistics_"], JointStatistics), "statistics of the classes")
+    expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
+    # what waits to be estimated will be as wide as its statistics
+    if not state.get("_waits") and state.get("_postponed") is None:
+        expect(measured(model._joint()) == expected, f"parameters of {expected}")
+
+
+@check.register
+def _(model: TextClassifier) -> None:
+    state = vars(model)
+    if "statistics_" not in state:
+        return
+    k, vocabulary = _n_classes(model.classes_), state["_vocabulary"]
+    expect(isinstance(state["statistics_"], JointStatistics), "statistics of the classes")
+    expect(measured(state["statistics_"]).groups == k, f"statistics of {k} classes")
+    expect(isinstance(vocabulary, Vocabulary), "the terms that have a say")
+    expected = Extent(k, (vocabulary.n_columns,))
+    expect(measured(model._joint()) == expected, f"weights of {expected}")
+
+
+@check.register
+def _(model: MixtureModel) -> None:
+    state = vars(model)
+    if "weights_" not in state:
+        return
+    expected = Extent(len(model.weights_), _widths(model))
+    expect(measured(model._joint()) == expected, f"parameters of {expected}")
+    if "statistics_" in state:
+        expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
+
+
+@check.register
+def _(model: MixtureClassifier) -> None:
+    if "joint_" not in vars(model):
+        return
+    expected = Extent(len(model.component_class_), _widths(model.base_))
+    expect(measured(model.joint_) == expected, f"parameters of {expected}")
+    expect(len(model.weights_) == len(model.component_class_), "a weight for each component")
+    known = np.array_equal(np.unique(model.component_class_), np.sort(model.classes_))
+    expect(known, "components of the classes")
+
+
+@check.register
+def _(model: LogisticModel) -> None:
+    state = vars(model)
+    if "coef_" not in state:
+        return
+    encoding, k = state.get("encoding_"), _n_classes(model.classes_)
+    width = model.n_features_in_ if encoding is None else len(encoding.sources())
+    outputs = k if k > 2 else 1
+    expect(shape_of(model.coef_) == (outputs, width), f"coefficients of {width} columns")
+    if "_coefficients" in state:
+        shape = (outputs, width + bool(model.fit_intercept))
+        expect(shape_of(state["_coefficients"]) == shape, "coefficients of the stream")
+
+
+@check.register(KMeans)
+@check.register(MiniBatchKMeans)
+def _(model: Any) -> None:
+    state = vars(model)
+    if "cluster_centers_" not in state:
+        return
+    shape = shape_of(model.cluster_centers_)
+    expect(len(shape) == 2 and shape[1] == model.n_features_in_, "centers as wide as the rows")
+    expect(np.isfinite(model.cluster_centers_).all(), "centers of finite numbers")
+    expect(shape_of(model.weights_) == shape[:1], "a weight for each cluster")
+    if "_weight" in state:
+        expect(shape_of(state["_weight"]) == shape, "the weight that each center received")
+        expect(model.n_clusters == shape[0], "as many centers as clusters")
+
+
+@check.register
+def _(model: KNeighborsClassifier) -> None:
+    state = vars(model)
+    if "_examples" not in state:
+        return
+    examples, search = model._examples, model._search
+    expect(isinstance(examples, Examples) and isinstance(search, Search), "rows and their search")
+    expect(search._examples.codes is examples.codes, "a search of the rows that vote")
+    many = model.classes_ if model.outputs_2d_ else [model.classes_]
+    expect(tuple(map(_n_classes, many)) == examples.n_classes, "classes of the rows")
+    shape = shape_of(examples.X)
+    expect(len(shape) == 1 or shape[1] == model.n_features_in_, "rows as wide as the queries")
+    expect(type(model.n_samples_fit_) is int, "a number of rows")
+    for settings in (model.metric_params or {}, search._metric.settings):
+        for name in {"V", "VI"} & set(settings):  # SciPy does not look at how wide they are
+            size = np.shape(settings[name])
+            expect(size in (shape[1:], shape[1:] * 2), f"{name} as wide as the rows")
+
+
+@check.register
+def _(value: Terms) -> None:
+    data, starts = value.data, value.starts
+    plain = isinstance(data, np.ndarray) and isinstance(starts, np.ndarray)
+    expect(plain and data.dtype == np.uint8 and starts.dtype == np.int64, "bytes of terms")
+    expect(data.ndim == starts.ndim == 1 and len(starts) > 0 and starts[0] == 0, "bytes of terms")
+    expect(starts[-1] == len(data) and (np.diff(starts) >= 0).all(), "terms one by one")
+    content = data.tobytes()
+    terms = [content[i:j] for i, j in pairwise(starts.tolist())]
+    expect(all(a < b for a, b in pairwise(terms)), "terms in order")
+    for term in terms:
+        term.decode("utf-8", "surrogatepass")
+
+
+@check.register
+def _(value: TermCounts) -> None:
+    for each in (value.documents, value.total):
+        expect(shape_of(each) == (len(value.terms),) and each.dtype == np.int64, "a count a term")
+
+
+@check.register
+def _(value: Vocabulary) -> None:
+    columns, n = value.columns, value.n_columns
+    expect(isinstance(value.terms, Terms) and type(n) is int, "a vocabulary")
+    expect(shape_of(columns) == (len(value.terms),) and columns.dtype == np.int32, "columns")
+    expect(columns.min(initial=0) >= 0 and columns.max(initial=-1) < n, "columns that there are")
+
+
+Widths: TypeAlias = tuple[int, ...]
+
+
+def _n_classes(classes: Any) -> int:
+    expect(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
+    expect(np.array_equal(np.unique(classes), classes), "classes in order, each once")
+    return len(classes)
+
+
+def _widths(model: Any) -> Widths:
+    """How many columns each family of a model reads."""
+    if isinstance(model, JointBayes):
+        return (1,)
+    if hasattr(model, "schema_") and not model._plain():
+        return tuple(len(columns) for _, columns in model._blocks())
+    expect(type(model.n_features_in_) is int, "a number of features")
+    return (model.n_features_in_,)

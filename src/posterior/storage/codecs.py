@@ -1,0 +1,171 @@
+"""Values of other libraries, told by plain values: what a file may hold beside our own classes.
+
+Each codec has a tag, tells a value by plain ones, and makes it again after a look at them: what is
+read may have been written by anyone.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from types import MethodType
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils._metadata_requests import SIMPLE_METHODS, MetadataRequest
+
+from posterior.data.errors import DegenerateError
+from posterior.engines.local import Local
+from posterior.storage.arrays import read_dtype
+from posterior.storage.errors import expect
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """Tells values of one type by plain values, and makes them again."""
+
+    tag: str
+    kind: type
+    tell: Callable[[Any], Any]
+    make: Callable[[Any], Any]
+
+
+TYPES = {t.__name__: t for t in (bool, int, float, str, object)}
+VERBS = ("fill", "sum")
+GENERATORS = {
+    g.__name__: g
+    for g in (
+        np.random.MT19937,
+        np.random.PCG64,
+        np.random.PCG64DXSM,
+        np.random.Philox,
+        np.random.SFC64,
+    )
+}
+# Places in the memory of a generator, which NumPy takes on trust.
+POSITIONS = {"pos": 624, "buffer_pos": 4}
+
+
+def _tell_type(value: type) -> str:
+    if value in TYPES.values():
+        return value.__name__
+    if issubclass(value, np.generic):
+        return np.dtype(value).str
+    raise TypeError(f"{value.__name__}, a class")
+
+
+def _make_type(name: Any) -> type:
+    return TYPES[name] if name in TYPES else read_dtype(name).type
+
+
+def _tell_method(value: MethodType) -> Any:
+    """Methods of an engine are handed to the parts of a model that look at rows."""
+    if isinstance(value.__self__, Local) and value.__name__ in VERBS:
+        return value.__self__, value.__name__
+    raise TypeError(f"{value.__name__}, a method")
+
+
+def _make_method(told: Any) -> Any:
+    engine, verb = told
+    expect(isinstance(engine, Local) and verb in VERBS, "a method of an engine")
+    return getattr(engine, verb)
+
+
+def _make_state(state: Any) -> Any:
+    """The state of a generator, with places that are inside its memory."""
+    expect(isinstance(state, dict), "the state of a random generator")
+    inner = state.get("state")
+    for part in (state, inner if isinstance(inner, dict) else {}):
+        for name, most in POSITIONS.items():
+            if name in part:
+                inside = isinstance(part[name], int) and 0 <= part[name] <= most
+                expect(inside, f"{name} from 0 to {most} in the state of a random generator")
+    return state
+
+
+def _make_generator(state: Any) -> np.random.Generator:
+    bits = GENERATORS[_make_state(state).get("bit_generator")](0)
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def _make_random_state(state: Any) -> np.random.RandomState:
+    random = np.random.RandomState(GENERATORS[_make_state(state).get("bit_generator")](0))
+    random.set_state(state)
+    return random
+
+
+def _sparse(kind: type) -> Codec:
+    def make(told: Any) -> Any:
+        shape, *parts = told
+        expect(all(isinstance(n, int) and n >= 0 for n in shape), "the shape of a matrix")
+        expect(all(isinstance(part, np.ndarray) for part in parts), "arrays of a matrix")
+        matrix = kind(tuple(parts), shape=tuple(shape))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def tell(matrix: Any) -> Any:
+        return tuple(map(int, matrix.shape)), matrix.data, matrix.indices, matrix.indptr
+
+    return Codec(kind.__name__, kind, tell, make)
+
+
+def _tell_requests(request: MetadataRequest) -> Any:
+    return {method: dict(getattr(request, method).requests) for method in SIMPLE_METHODS}
+
+
+def _make_requests(told: Any) -> MetadataRequest:
+    request = MetadataRequest(owner=None)
+    for method, asked in told.items():
+        expect(method in SIMPLE_METHODS, "the name of a method")
+        for name, alias in asked.items():
+            getattr(request, method).add_request(param=name, alias=alias)
+    return request
+
+
+CODECS = (
+    Codec("bytes", bytes, lambda v: base64.b64encode(v).decode(), lambda t: base64.b64decode(t)),
+    Codec("date", date, date.isoformat, date.fromisoformat),
+    Codec("datetime", datetime, datetime.isoformat, datetime.fromisoformat),
+    Codec("time", time, time.isoformat, time.fromisoformat),
+    Codec(
+        "timedelta",
+        timedelta,
+        lambda v: (v.days, v.seconds, v.microseconds),
+        lambda t: timedelta(*t),
+    ),
+    Codec("decimal", Decimal, str, Decimal),
+    Codec("dtype", np.dtype, lambda v: v.str, read_dtype),
+    Codec("type", type, _tell_type, _make_type),
+    Codec("method", MethodType, _tell_method, _make_method),
+    Codec("library", nw.Implementation, lambda v: v.name, lambda t: nw.Implementation[t]),
+    Codec("random", np.random.Generator, lambda v: v.bit_generator.state, _make_generator),
+    Codec(
+        "random_state",
+        np.random.RandomState,
+        lambda v: v.get_state(legacy=False),
+        _make_random_state,
+    ),
+    Codec("requests", MetadataRequest, _tell_requests, _make_requests),
+    Codec(
+        "degenerate",
+        DegenerateError,
+        str,
+        lambda t: DegenerateError(t.replace("{", "{{").replace("}", "}}")),
+    ),
+    *map(_sparse, (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)),
+)
+BY_TAG = {codec.tag: codec for codec in CODECS}
+
+
+def codec_of(value: Any) -> Codec | None:
+    """The codec of a value: that of its own type, or of the family of types it is of."""
+    kind = type(value)
+    if isinstance(value, np.dtype | type):  # each type of cells is a class of its own
+        kind = np.dtype if isinstance(value, np.dtype) else type
+    return next((codec for codec in CODECS if codec.kind is kind), None)

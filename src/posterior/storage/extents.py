@@ -1,0 +1,201 @@
+"""How many groups and columns statistics and parameters are for, if all their arrays agree."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from posterior.families.bernoulli import BernoulliParameters
+from posterior.families.categorical import CategoricalParameters
+from posterior.families.gaussian import GaussianParameters
+from posterior.families.multinomial import MultinomialParameters
+from posterior.families.normal_density import MultivariateGaussianParameters
+from posterior.families.poisson import PoissonParameters
+from posterior.families.product import Parts
+from posterior.generative.joint import Joint, JointStatistics
+from posterior.statistics import (
+    Counts,
+    CrossProducts,
+    CrossSums,
+    Exact,
+    IncompleteRows,
+    Moments,
+    Totals,
+)
+from posterior.storage.errors import ModelFileError, expect
+from posterior.text.term_sums import TermSums
+from posterior.text.term_weights import TermWeights
+
+
+class Extent(NamedTuple):
+    """Groups, and the columns of each family."""
+
+    groups: int
+    columns: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.groups} groups and {sum(self.columns)} columns"
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of an array, of sums or of rows."""
+    shape = getattr(value, "shape", None)
+    expect(isinstance(shape, tuple), "an array")
+    return tuple(shape)  # type: ignore[arg-type]
+
+
+def table(value: Any, like: tuple[int, ...] | None = None) -> tuple[int, int]:
+    """The shape (k, d) of a table of numbers, which is that of another."""
+    shape = shape_of(value)
+    expect(len(shape) == 2 and like in (None, shape), "tables of one shape")
+    expect(isinstance(value, Exact) or value.dtype.kind == "f", "a table of numbers")
+    return shape[0], shape[1]
+
+
+@singledispatch
+def measured(value: Any) -> Extent:
+    """The extent of statistics or parameters; an error if their arrays do not agree."""
+    raise ModelFileError(f"Expected statistics or parameters, got {type(value).__name__}.")
+
+
+@measured.register
+def _(value: Moments) -> Extent:
+    k, d = table(value.weight)
+    table(value.total, (k, d))
+    table(value.squares, (k, d))
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: Totals) -> Extent:
+    k, d = table(value.total)
+    expect(table(value.weight) in ((k, d), (k, 1)), "weights of the sums")
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: CrossProducts) -> Extent:
+    k, d = table(value.total)
+    table(value.weight, (k, 1))
+    table(value.products, (k, d * (d + 1) // 2))
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: IncompleteRows) -> Extent:
+    (n, d), (m, k) = table(value.X), table(value.R)
+    expect(n == m and value.X.dtype == value.R.dtype == np.float64, "a share of each row")
+    expect(not np.isinf(value.X).any() and np.isfinite(value.R).all(), "rows of finite numbers")
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: CrossSums) -> Extent:
+    extent = measured(value.complete)
+    expect(measured(value.incomplete) == extent, f"rows of {extent}")
+    return extent
+
+
+@measured.register
+def _(value: Counts) -> Extent:
+    expect(all(v.ndim == 1 for v in value.values), "values of the columns")
+    k, cells = table(value.table)
+    expect(cells == sum(len(v) for v in value.values), "a count for each value")
+    return Extent(k, (len(value.values),))
+
+
+@measured.register(tuple)
+def _(value: tuple[Any, ...]) -> Extent:
+    parts = [measured(part) for part in value]
+    expect(len({part.groups for part in parts}) == 1, "parts of equally many groups")
+    return Extent(parts[0].groups, tuple(d for part in parts for d in part.columns))
+
+
+@measured.register
+def _(value: Parts) -> Extent:
+    return measured(tuple(value.parts))
+
+
+@measured.register(JointStatistics)
+def _(value: JointStatistics[Any]) -> Extent:
+    extent = measured(value.features)
+    expect(isinstance(value.weight, Exact) and value.weight.shape == extent[:1], "group weights")
+    return extent
+
+
+@measured.register(Joint)
+def _(value: Joint[Any, Any]) -> Extent:
+    extent = measured(value.parameters)
+    numbers = value.log_prior.dtype == np.float64
+    expect(numbers and shape_of(value.log_prior) == extent[:1], "a prior of each group")
+    return extent
+
+
+@measured.register
+def _(value: GaussianParameters) -> Extent:
+    k, d = table(value.mean)
+    table(value.variance, (k, d))
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: BernoulliParameters) -> Extent:
+    k, d = table(value.log_yes)
+    table(value.log_no, (k, d))
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: MultinomialParameters) -> Extent:
+    k, d = table(value.log_prob)
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: PoissonParameters) -> Extent:
+    k, d = table(value.rate)
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: CategoricalParameters) -> Extent:
+    shapes = [table(log_prob) for log_prob in value.log_prob]
+    sizes = [len(v) for v in value.values]
+    expect(len(shapes) == len(sizes) > 0 and len({k for k, _ in shapes}) == 1, "columns of values")
+    enough = all(width > size for (_, width), size in zip(shapes, sizes, strict=True))
+    expect(enough, "a probability for each value, and one for others")
+    return Extent(shapes[0][0], (len(sizes),))
+
+
+@measured.register
+def _(value: MultivariateGaussianParameters) -> Extent:
+    k, d = table(value.mean)
+    expect(len(value.whitening) in (1, k), "a covariance for each group, or one for all")
+    for whitening in value.whitening:
+        expect(table(whitening.matrix)[0] == d, "axes as long as a row")
+    expect(shape_of(value.covariance) == (len(value.whitening), d, d), "covariances")
+    for each in (value.freedom, value.stretch):
+        expect(each is None or shape_of(each) == (k,), "degrees of freedom of each group")
+    return Extent(k, (d,))
+
+
+@measured.register
+def _(value: TermSums) -> Extent:
+    k, cells = len(value.start) - 1, len(value.column)
+    expect(value.start.dtype == value.column.dtype == np.int64, "places of sums")
+    expect(k >= 0 and value.start[0] == 0 and value.start[-1] == cells, "cells of the classes")
+    expect((np.diff(value.start) >= 0).all(), "cells of the classes")
+    inside = value.column.min(initial=0) >= 0 and value.column.max(initial=-1) < len(value.terms)
+    expect(inside, "cells of the terms")
+    for sums, n in ((value.rows, k), (value.documents, cells), (value.total, cells)):
+        expect(isinstance(sums, Exact) and sums.shape == (n,), "sums of documents")
+    return Extent(k, (len(value.terms),))
+
+
+@measured.register
+def _(value: TermWeights) -> Extent:
+    k, d = table(value.weight)
+    expect(shape_of(value.offset) == (k,), "an offset of each class")
+    return Extent(k, (d,))
