@@ -8,17 +8,17 @@ from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Features
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
+from posterior.estimators.showing import Showing
 from posterior.families.family import AnyFamily
 from posterior.generative.joint import Joint, JointStatistics
 
 
-class Parameters(BaseEstimator):
+class Parameters(Showing):
     """Parameters are checked where they are used."""
 
     def _validate_params(self) -> None:

@@ -1,10 +1,19 @@
 """Every picture, as an Altair chart."""
 
 from posterior.plots.coefficients import coefficients
+from posterior.plots.comparison import comparison
 from posterior.plots.components import components
+from posterior.plots.confusion import confusion
 from posterior.plots.densities import densities
+from posterior.plots.distributions import distribution, shares
+from posterior.plots.evidence import evidence, waterfall
+from posterior.plots.learning import learning_curve
+from posterior.plots.model import plot
 from posterior.plots.neighbors import error_by_k
 from posterior.plots.path import regularization_path
+from posterior.plots.ranking import precision_recall, roc
+from posterior.plots.regions import regions
+from posterior.plots.reliability import confidence, reliability
 from posterior.plots.saving import save
 from posterior.plots.selection import selection
 from posterior.plots.sigmoid import sigmoid
@@ -12,12 +21,25 @@ from posterior.plots.trace import trace
 
 __all__ = [
     "coefficients",
+    "comparison",
     "components",
+    "confidence",
+    "confusion",
     "densities",
+    "distribution",
     "error_by_k",
+    "evidence",
+    "learning_curve",
+    "plot",
+    "precision_recall",
+    "regions",
     "regularization_path",
+    "reliability",
+    "roc",
     "save",
     "selection",
+    "shares",
     "sigmoid",
     "trace",
+    "waterfall",
 ]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 Chart: TypeAlias = Any  # an Altair chart; the package may be absent, so its types are not named
 
 WIDTH, HEIGHT = 560, 320
-INK, PALE = "#3d4450", "#e7e9ed"
+INK, PALE, PAPER = "#3d4450", "#e7e9ed", "#ffffff"  # PAPER: letters on a cell of full color
 DIGITS = ",.4~r"  # d3's way to say: four significant digits, no zeros behind them
 
 # Told apart with every kind of color blindness: at least 13 units of CIELAB between any two under
@@ -36,12 +36,21 @@ def optional(package: str) -> Any:
         ) from error
 
 
+def titled(text: str) -> str:
+    """A name as the title of an axis or a legend, on one line.
+
+    Vega-Lite puts titles into expressions and escapes quotes there, but neither line breaks nor
+    the backslashes that would end a string early.
+    """
+    return " ".join(text.split()).replace("\\", "\u2216")
+
+
 def colors(names: Sequence[str], title: str) -> Any:
     """One color a class, with a legend; a ramp where the palette is too short."""
     alt = optional("altair")
     chosen = {"range": PALETTE[: len(names)]} if len(names) <= len(PALETTE) else {"scheme": "turbo"}
     legend = alt.Legend(
-        title=title,
+        title=titled(title),
         labelColor=INK,
         labelFontSize=12,
         labelLimit=260,
@@ -66,13 +75,33 @@ def axis(title: str, grid: bool = False) -> Any:
         ticks=not grid,
         tickColor=INK,
         tickCount=6,
-        title=title,
+        title=titled(title),
         titleColor=INK,
         titleFontSize=12,
         titleFontWeight="normal",
         titleLimit=WIDTH,
         titlePadding=10,
     )
+
+
+def names_axis(title: str | None, limit: int = 200) -> Any:
+    """An axis of names: no line, no ticks, long ones cut short."""
+    words = None if title is None else titled(title)
+    plain = axis("").to_dict() | {"title": words, "domain": False, "ticks": False}
+    return optional("altair").Axis(**plain, labelLimit=limit, labelPadding=8)
+
+
+def sized(chart: Chart, title: Any) -> Chart:
+    """A picture of the usual size, without a frame."""
+    frame = optional("altair").ViewBackground(stroke=None)
+    return chart.properties(width=WIDTH, height=HEIGHT, title=title, view=frame)
+
+
+def percent_axis(title: str, grid: bool = False) -> Any:
+    """An axis of shares, written in percent."""
+    shown = axis(title, grid)
+    shown["format"], shown["labelFlush"], shown["labelPadding"] = "~%", False, 6
+    return shown
 
 
 def heading(text: str, subtitle: Sequence[str]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.plots.look import DIGITS, axis, optional
+from posterior.plots.look import axis, optional
 
 SMALL, LARGE = 1e-4, 1e10  # between them all digits are written out
 ROOM = 6  # pixels between a label and what is drawn
@@ -26,7 +26,10 @@ def digits(value: float, n: int = 4) -> str:
 
 def number_axis(title: str, largest: float, grid: bool = False) -> Any:
     """An axis for numbers up to a size."""
-    style = DIGITS if largest == 0 or 1e-3 <= largest < 1e7 else "~g"
+    if largest == 0 or 1e-3 <= largest < 1e4:
+        style = "~f"  # 2007 may be a year: no comma before 10,000
+    else:
+        style = ",~f" if 1e4 <= largest < 1e7 else "~g"
     return _axis(title, grid, format=style)
 
 

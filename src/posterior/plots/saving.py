@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import json
+from functools import cache
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from posterior.plots.look import Chart, optional
 
@@ -55,10 +57,19 @@ def _page(chart: Chart) -> str:
     title = spec.get("title", "")
     title = title.get("text", "") if isinstance(title, dict) else title
     title = " ".join(title) if isinstance(title, list) else title
-    bundle = optional("vl_convert").javascript_bundle()
     return PAGE.format(
         title=html.escape(title),
         # a name or a string of the bundle must not end the script
-        bundle=bundle.replace("</script", r"<\/script"),
+        bundle=bundle().replace("</script", r"<\/script"),
         spec=json.dumps(spec).replace("<", r"\u003c"),
     )
+
+
+def bundle() -> str:
+    """The one script that draws charts in a page, Vega with all it needs."""
+    return _bundled(optional("vl_convert"))
+
+
+@cache  # it takes a second or two
+def _bundled(vl_convert: Any) -> str:
+    return str(vl_convert.javascript_bundle())

@@ -1,0 +1,87 @@
+"""Which classes are taken for which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posterior.plots.checked import labels, numbers
+from posterior.plots.look import (
+    INK,
+    PALE,
+    PALETTE,
+    PAPER,
+    WIDTH,
+    Chart,
+    heading,
+    names_axis,
+    optional,
+    sized,
+)
+
+WRITTEN = 12  # classes, up to which counts are written into the cells
+SMALLEST, LARGEST = 14, 60  # pixels of a cell
+LETTERS = 42  # of all names in a line, beyond which they are written at a slant
+
+
+def confusion(counts: ArrayLike, classes: Sequence[Any], target: str = "class") -> Chart:
+    """Rows by true and by predicted class; the diagonal is right.
+
+    Parameters
+    ----------
+    counts : array-like of shape (k, k)
+        Rows of true class i that were taken for class j.
+    classes : sequence of length k
+    target : str, default="class"
+        What the classes are.
+
+    Returns
+    -------
+    altair.LayerChart
+        Color is the share of the true class. Counts are written in for up to 12 classes.
+    """
+    alt = optional("altair")
+    names = labels(classes)
+    k = len(names)
+    table = numbers("counts", counts, k, k)
+    total = table.sum(axis=1, keepdims=True)
+    share = np.divide(table, total, out=np.zeros_like(table), where=total > 0)
+    values = [
+        {
+            "true": names[i],
+            "predicted": names[j],
+            "rows": float(table[i, j]),
+            "share": float(share[i, j]),
+        }
+        for i in range(k)
+        for j in range(k)
+        if table[i, j] > 0 or k <= WRITTEN
+    ]
+    across = names_axis(f"predicted {target}", limit=120)
+    across["labelAngle"] = -45 if max(map(len, names)) * k > LETTERS else 0
+    x = alt.X("predicted:N", scale=alt.Scale(domain=names), axis=across)
+    y = alt.Y("true:N", scale=alt.Scale(domain=names), axis=names_axis(f"true {target}", limit=120))
+    base = alt.Chart(alt.InlineData(values=values)).encode(x=x, y=y)
+    shade = alt.FillOpacity("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0, 1]))
+    cells = base.mark_rect(fill=PALETTE[0], stroke=PALE, strokeWidth=0.5).encode(
+        fillOpacity=shade,
+        tooltip=[
+            "true:N",
+            "predicted:N",
+            alt.Tooltip("rows:Q", format=","),
+            alt.Tooltip("share:Q", format=".1%", title="share of the true class"),
+        ],
+    )
+    layers = [cells]
+    if k <= WRITTEN:
+        ink = alt.condition("datum.share > 0.68", alt.value(PAPER), alt.value(INK))
+        written = base.transform_filter("datum.rows > 0").mark_text(fontSize=12)
+        layers.append(written.encode(text=alt.Text("rows:Q", format=","), color=ink))
+    said = "A line is a true class, a column what it was taken for; the diagonal is right."
+    shown = "The fuller the color, the more of the true class."
+    size = int(np.clip(WIDTH / k, SMALLEST, LARGEST))
+    chart = sized(alt.layer(*layers), heading("Confusion matrix", [said, shown]))
+    return chart.properties(height=size * k)

@@ -1,0 +1,146 @@
+"""What each column tells, over all rows and for one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posterior.data.table import text
+from posterior.plots.checked import labels, numbers
+from posterior.plots.look import (
+    DIGITS,
+    INK,
+    PALETTE,
+    Chart,
+    heading,
+    names_axis,
+    optional,
+    sized,
+    titled,
+)
+from posterior.plots.numbers import digits, number_axis
+
+MOST, STEPS = 25, 12  # columns and steps that are drawn
+ROW = 22  # pixels of a name
+FOR, AGAINST, WHOLE = "for", "against", "prior and posterior"
+
+
+def evidence(features: Sequence[Any], values: ArrayLike, meaning: str = "evidence") -> Chart:
+    """A bar for what each column tells, the most telling first.
+
+    Parameters
+    ----------
+    features : sequence of length d
+    values : array-like of shape (d,)
+        Such as the mean absolute weight of evidence.
+    meaning : str, default="evidence"
+        What the values are.
+
+    Returns
+    -------
+    altair.LayerChart
+        Of the 25 largest, if there are more.
+    """
+    alt = optional("altair")
+    names = labels(features)
+    value = numbers("values", values, len(names))
+    order = np.argsort(-value, kind="stable")[:MOST]
+    rows = [{"feature": names[i], "value": float(value[i])} for i in order]
+    left_out = len(names) - len(order)
+    said = [f"The {len(order)} largest; {left_out:,} smaller ones are left out."] * (left_out > 0)
+    y = alt.Y("feature:N", sort=[row["feature"] for row in rows], axis=names_axis(None))
+    across = number_axis(meaning, float(np.abs(value).max(initial=0.0)), grid=True)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=y,
+        x=alt.X("value:Q", axis=across),
+        tooltip=["feature:N", alt.Tooltip("value:Q", format=DIGITS, title=titled(meaning))],
+    )
+    bars = base.mark_bar(color=PALETTE[0], height={"band": 0.62}, cornerRadiusEnd=2)
+    title = heading("What each column tells", ["The most telling first.", *said])
+    return sized(alt.layer(bars), title).properties(height=alt.Step(ROW))
+
+
+def waterfall(explanation: Any) -> Chart:
+    """One row's log odds, from the prior through each column's weight to the posterior.
+
+    log odds = log prior odds + Σⱼ weight of evidence of column j
+
+    Parameters
+    ----------
+    explanation : Explanation
+        As a model's `explain` returns it.
+
+    Returns
+    -------
+    altair.LayerChart
+        The 11 heaviest columns one by one and the others together, if there are more than 12.
+    """
+    alt = optional("altair")
+    weights = numbers("weights", explanation.weights, -1)
+    order = np.argsort(-np.abs(weights), kind="stable")
+    shown = order if len(order) <= STEPS else order[: STEPS - 1]
+    steps = [(_named(explanation, j), float(weights[j])) for j in shown]
+    if len(shown) < len(order):
+        rest = len(order) - len(shown)
+        steps.append((f"{rest:,} others", float(weights[order[len(shown) :]].sum())))
+    rows = [_bar("prior", 0.0, float(explanation.prior), WHOLE)]
+    for name, weight in steps:
+        start = rows[-1]["to"]
+        rows.append(_bar(name, start, start + weight, FOR if weight > 0 else AGAINST))
+    rows.append(_bar("posterior", 0.0, float(explanation.log_odds), WHOLE))
+    for place, row in enumerate(rows):  # a name may come twice: the place tells them apart
+        row["place"] = place
+
+    y = alt.Y(
+        "place:O",
+        axis=_named_places([row["name"] for row in rows]),
+        scale=alt.Scale(paddingInner=0.3),
+    )
+    largest = max(abs(row["to"]) for row in rows)
+    title = f"log odds of {explanation.of} against {explanation.against}"
+    across = number_axis(title, largest, grid=True)
+    color = alt.Color(
+        "part:N",
+        legend=None,
+        scale=alt.Scale(domain=[FOR, AGAINST, WHOLE], range=[PALETTE[0], PALETTE[1], PALETTE[7]]),
+    )
+    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
+    bars = base.mark_bar(cornerRadius=1).encode(
+        x=alt.X("from:Q", axis=across),
+        x2="to:Q",
+        color=color,
+        tooltip=[
+            "name:N",
+            alt.Tooltip("weight:Q", format="+.3r"),
+            alt.Tooltip("to:Q", format="+.3r", title="log odds so far"),
+        ],
+    )
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=INK)
+    best = explanation.posterior.get(explanation.of)
+    said = "To the right speaks for it, to the left against it."
+    if best is not None:
+        said += f" P({explanation.of}) = {digits(100 * best, 4)} %."
+    top = heading(f"Why {explanation.of}, rather than {explanation.against}", [said])
+    return sized(alt.layer(bars, zero.encode(x="zero:Q")), top).properties(height=alt.Step(ROW + 4))
+
+
+def _bar(name: str, start: float, end: float, part: str) -> dict[str, Any]:
+    return {"name": name, "from": start, "to": end, "weight": end - start, "part": part}
+
+
+def _named(explanation: Any, j: int) -> str:
+    """A column and the row's cell in it."""
+    value = text(explanation.values[j])
+    name = str(explanation.feature_names[j])
+    return f"{name} = {value}" if value else name
+
+
+def _named_places(names: list[str]) -> Any:
+    """An axis of places that shows names: two may be alike."""
+    shown = names_axis(None)
+    shown["labelExpr"] = f"({json.dumps(names)})[datum.value]"
+    return shown

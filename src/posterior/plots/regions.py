@@ -1,0 +1,134 @@
+"""What a model would say anywhere in the plane of two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from posterior.data.typing import Floats, Integers
+from posterior.plots.checked import labels, numbers
+from posterior.plots.look import PALETTE, PAPER, Chart, colors, heading, optional, sized, titled
+from posterior.plots.numbers import number_axis
+
+OTHERS = "others"
+SHADES = 2  # digits of a probability that can be told apart
+
+
+def regions(
+    x: ArrayLike,
+    y: ArrayLike,
+    codes: ArrayLike,
+    probability: ArrayLike,
+    classes: Sequence[Any],
+    columns: tuple[str, str] = ("x", "y"),
+    points: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
+    target: str = "class",
+) -> Chart:
+    """The most probable class over a grid, paler where it is less certain.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (a,) and (b,)
+        Centers of the cells, evenly spaced.
+    codes : array-like of shape (b, a)
+        Which class is the most probable one, as a place in `classes`.
+    probability : array-like of shape (b, a)
+        How probable it is.
+    classes : sequence of length k
+        Those beyond the seven that win most cells are drawn as one, if there are more than eight.
+    columns : two names
+    points : x, y and codes of some rows, optional
+        Drawn as dots in the color of their class.
+    target : str, default="class"
+        What the classes are.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    alt = optional("altair")
+    names = labels(classes)
+    across, up = numbers("x", x, -1), numbers("y", y, -1)
+    best = numbers("codes", codes, len(up), len(across)).astype(np.int64)
+    sure = numbers("probability", probability, len(up), len(across)).round(SHADES)
+    shown = _drawn(best.ravel(), len(names))
+    called = [names[k] if k in shown else OTHERS for k in range(len(names))]
+    sides = [_edges(across), _edges(up)]
+    cells = [
+        {
+            "class": called[best[i, j]],
+            "label": names[best[i, j]],
+            "x": float(sides[0][j]),
+            "x2": float(sides[0][end]),
+            "y": float(sides[1][i]),
+            "y2": float(sides[1][i + 1]),
+            "probability": float(sure[i, j]),
+        }
+        for i in range(len(up))
+        for j, end in _runs(best[i], sure[i])
+    ]
+    place = {}
+    for name, channel, side, title in zip("xy", (alt.X, alt.Y), sides, columns, strict=True):
+        scale = alt.Scale(domain=[float(side[0]), float(side[-1])], nice=False, zero=False)
+        shown_axis = number_axis(title, float(np.abs(side).max()))
+        place[name] = channel(f"{name}:Q", scale=scale, axis=shown_axis)
+    color = colors(list(dict.fromkeys([*(names[k] for k in shown), *called])), target)
+    shade = alt.FillOpacity(
+        "probability:Q",
+        legend=None,
+        scale=alt.Scale(domain=[1 / len(names), 1], range=[0.05, 0.6], clamp=True),
+    )
+    plane = (
+        alt.Chart(alt.InlineData(values=cells))
+        .mark_rect()
+        .encode(
+            **place,
+            x2="x2:Q",
+            y2="y2:Q",
+            color=color,
+            fillOpacity=shade,
+            tooltip=[
+                alt.Tooltip("label:N", title=titled(target)),
+                alt.Tooltip("probability:Q", format=".1%"),
+            ],
+        )
+    )
+    said = "The most probable class everywhere in the plane; paler where it is less certain."
+    layers = [plane]
+    if points is not None:
+        rows = [
+            {"class": called[int(code)], "label": names[int(code)], "x": float(a), "y": float(b)}
+            for a, b, code in zip(*map(np.asarray, points), strict=True)
+        ]
+        dots = alt.Chart(alt.InlineData(values=rows))
+        dots = dots.mark_point(
+            filled=True, size=26, opacity=1, clip=True, stroke=PAPER, strokeWidth=0.6
+        )
+        layers.append(dots.encode(**place, color=color, tooltip=["label:N", "x:Q", "y:Q"]))
+        said += " Dots are rows, in the color of their own class."
+    return sized(alt.layer(*layers), heading(f"{columns[0]} and {columns[1]}", [said]))
+
+
+def _edges(centers: Floats) -> Floats:
+    """Sides of cells about their centers."""
+    half = (centers[1] - centers[0]) / 2 if len(centers) > 1 else 0.5
+    return np.append(centers - half, centers[-1] + half)
+
+
+def _runs(best: Integers, sure: Floats) -> list[tuple[int, int]]:
+    """First and last-but-one place of neighbors that look the same; they are drawn as one."""
+    changes = np.flatnonzero((np.diff(best) != 0) | (np.diff(sure) != 0)) + 1
+    ends = [0, *changes.tolist(), len(best)]
+    return list(pairwise(ends))
+
+
+def _drawn(best: Integers, k: int) -> list[int]:
+    """The classes with a color of their own."""
+    if k <= len(PALETTE):
+        return list(range(k))
+    cells = np.bincount(best, minlength=k)
+    return sorted(np.argsort(-cells, kind="stable")[: len(PALETTE) - 1].tolist())
