@@ -24,8 +24,11 @@ extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
-demo: $(VENV)/.package ## classify the Palmer penguins: accuracy, posteriors, evidence
-	@$(BIN)/python examples/penguins.py
+demo: $(VENV)/.package ## report on the Palmer penguins: models compared, one chosen, a page to open
+	@mkdir -p build/demo
+	@$(BIN)/python -c "from palmerpenguins import load_penguins; \
+	  load_penguins().to_csv('build/demo/penguins.csv', index=False)"
+	@$(BIN)/posterior report build/demo/penguins.csv --target species --out build/demo/report
 
 test: $(VENV)/.test ## run the whole suite on the compiled kernels, then again on the NumPy ones
 	@echo "== tests on the compiled kernels"
@@ -93,7 +96,7 @@ $(VENV)/.package: $(VENV)/.made $(SOURCES)
 	    echo "   no C++20 compiler with Python.h: installing the slower NumPy kernels"; fi; \
 	  PATH="$(abspath $(BIN)):$$PATH" \
 	  POSTERIOR_REQUIRE_COMPILED=$${POSTERIOR_REQUIRE_COMPILED:-$$compiled} \
-	  $(PIP) --no-build-isolation --config-settings=build-dir=build/editable --editable ".[demo]"
+	  $(PIP) --no-build-isolation --config-settings=build-dir=build/editable --editable ".[app,demo]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.package

@@ -1,6 +1,6 @@
 """Which penguin is it?  A classifier from a real table: strings, numbers, missing cells.
 
-Run it with `make demo`.
+Run it with `python examples/penguins.py`.
 """
 
 from __future__ import annotations

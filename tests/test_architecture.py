@@ -34,6 +34,7 @@ def _allowed() -> dict[str, set[str]]:
     allowed["engines"] = {"statistics", "data"}
     allowed["estimators"].add("engines")  # they hand their rows to one
     allowed["datasets"] = {"data"}
+    allowed["__main__"] = {"app"}  # python -m posterior
     for part in set().union(*LAYERS[:2]):
         allowed[part] |= {"engines", "datasets"}
     return allowed

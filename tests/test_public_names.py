@@ -41,6 +41,12 @@ def test_dir_shows_every_public_name() -> None:
     assert set(NAMES) <= set(dir(posterior))
 
 
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="NaiveBays"):
+        posterior.NaiveBays  # noqa: B018
+    assert not hasattr(posterior, "wraps")
+
+
 def test_the_version_is_that_of_the_installed_package() -> None:
     assert posterior.__version__ == version("posterior")
 

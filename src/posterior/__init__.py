@@ -1,49 +1,57 @@
-"""What is P(y | x), and why: fast, exact, explained probabilistic classification."""
+"""What is P(y | x), and why: fast, exact, explained probabilistic classification.
 
-from importlib.metadata import PackageNotFoundError, version
+A name is imported when it is first asked for: the command line starts without scikit-learn.
+"""
 
-from posterior.data.errors import DegenerateError, DegenerateWarning, SeparationWarning
-from posterior.engines import threads
-from posterior.estimators import (
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianDiscriminantAnalysis,
-    GaussianMixture,
-    GaussianNB,
-    JointBayes,
-    KMeans,
-    KNeighborsClassifier,
-    LinearDiscriminantAnalysis,
-    LogisticRegression,
-    LogisticRegressionCV,
-    MiniBatchKMeans,
-    Mixture,
-    MixtureClassifier,
-    MultinomialNB,
-    NaiveBayes,
-    PoissonNB,
-    QuadraticDiscriminantAnalysis,
-)
-from posterior.families import (
-    AddedVariance,
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    Laplace,
-    MEstimate,
-    Multinomial,
-    MultivariateGaussian,
-    Poisson,
-    Product,
-    PseudoRows,
-    VarianceFloor,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-try:
-    __version__ = version("posterior")
-except PackageNotFoundError:  # read from a source tree that was never installed
-    __version__ = "0+unknown"
+if TYPE_CHECKING:
+    from posterior.data.errors import DegenerateError, DegenerateWarning, SeparationWarning
+    from posterior.engines import threads
+    from posterior.estimators import (
+        BernoulliNB,
+        CategoricalNB,
+        ComplementNB,
+        CountVectorizer,
+        GaussianDiscriminantAnalysis,
+        GaussianMixture,
+        GaussianNB,
+        HashingVectorizer,
+        JointBayes,
+        KMeans,
+        KNeighborsClassifier,
+        LinearDiscriminantAnalysis,
+        LogisticRegression,
+        LogisticRegressionCV,
+        MiniBatchKMeans,
+        Mixture,
+        MixtureClassifier,
+        MultinomialNB,
+        NaiveBayes,
+        PoissonNB,
+        QuadraticDiscriminantAnalysis,
+        TextClassifier,
+        TfidfTransformer,
+        TfidfVectorizer,
+    )
+    from posterior.families import (
+        AddedVariance,
+        Bernoulli,
+        Categorical,
+        Gaussian,
+        Laplace,
+        MEstimate,
+        Multinomial,
+        MultivariateGaussian,
+        Poisson,
+        Product,
+        PseudoRows,
+        VarianceFloor,
+    )
+    from posterior.storage import ModelFileError, load, save
+
+    __version__: str
 
 __all__ = [
     "AddedVariance",
@@ -52,12 +60,14 @@ __all__ = [
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
+    "CountVectorizer",
     "DegenerateError",
     "DegenerateWarning",
     "Gaussian",
     "GaussianDiscriminantAnalysis",
     "GaussianMixture",
     "GaussianNB",
+    "HashingVectorizer",
     "JointBayes",
     "KMeans",
     "KNeighborsClassifier",
@@ -69,6 +79,7 @@ __all__ = [
     "MiniBatchKMeans",
     "Mixture",
     "MixtureClassifier",
+    "ModelFileError",
     "Multinomial",
     "MultinomialNB",
     "MultivariateGaussian",
@@ -79,7 +90,42 @@ __all__ = [
     "PseudoRows",
     "QuadraticDiscriminantAnalysis",
     "SeparationWarning",
+    "TextClassifier",
+    "TfidfTransformer",
+    "TfidfVectorizer",
     "VarianceFloor",
     "__version__",
+    "load",
+    "save",
     "threads",
 ]
+
+# Where the names live, in the order of how much each part loads.
+_HOMES = ["data.errors", "engines", "families", "estimators", "storage"]
+_PARTS = {"data", "datasets", "engines", "estimators", "explain", "families", "plots"}
+_PARTS |= {"preprocessing", "selection", "storage"}
+
+if not TYPE_CHECKING:  # checkers read the imports above, and know a misspelled name
+
+    def _version() -> str:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("posterior")
+        except PackageNotFoundError:  # read from a source tree that was never installed
+            return "0+unknown"
+
+    def __getattr__(name: str) -> object:
+        if name in _PARTS:
+            return import_module(f"posterior.{name}")
+        if name == "__version__":
+            return globals().setdefault(name, _version())
+        if name in __all__:
+            for home in _HOMES:
+                part = import_module(f"posterior.{home}")
+                if name in vars(part):
+                    return globals().setdefault(name, vars(part)[name])
+        raise AttributeError(f"module 'posterior' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, *_PARTS})

@@ -1,0 +1,151 @@
+"""What all commands share: --json and --debug, errors of one line, exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WRONG = 1  # exit code: the data or the model is wrong; 2 is usage, which typer finds
+JSON = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, no more.")]
+DEBUG = Annotated[
+    bool,
+    typer.Option("--debug", envvar="POSTERIOR_DEBUG", help="Show where an error comes from."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command has to say: facts for machines, and the same to look at."""
+
+    facts: dict[str, Any]
+    shown: list[Any] = field(default_factory=list)  # texts, and tables of rich
+
+
+def add_command(app: typer.Typer, function: Callable[..., Answer]) -> None:
+    """Make a function that answers a command of the application."""
+    known = signature(function, eval_str=True)
+
+    @wraps(function)
+    def run(*, debug: bool, **options: Any) -> None:
+        # Commands that write rows look at --json themselves: it says where the rows go.
+        as_json = options["json"] if "json" in known.parameters else options.pop("json")
+        with _errors_told(debug), _warnings_told() as noted:
+            answer = function(**options)
+            if as_json:
+                _write_json({**answer.facts, "warnings": noted})
+            else:
+                _show(answer, noted)
+
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in (("json", JSON), ("debug", DEBUG))
+        if name not in known.parameters
+    ]
+    parameters = [*known.parameters.values(), *more]
+    run.__signature__ = known.replace(parameters=parameters)  # type: ignore[attr-defined]
+    app.command()(run)
+
+
+def console(stderr: bool = False) -> Console:
+    """Where people read, without colors that words get by chance."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def counted(n: int, what: str) -> str:
+    """1 row, 2 rows."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+@contextmanager
+def _errors_told(debug: bool) -> Iterator[None]:
+    try:
+        yield
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except BrokenPipeError:  # whoever read has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(WRONG) from None
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        typer.echo(f"posterior: {told(error)}", err=True)
+        raise typer.Exit(WRONG) from None
+
+
+def told(error: Exception) -> str:
+    """An error in one line."""
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return text or "The memory of this machine is too small for that."
+    expected = isinstance(error, ValueError | TypeError | OSError) or "pip install" in text
+    if expected and not isinstance(error, UnicodeError):
+        return text
+    kind = type(error).__name__
+    return f"{kind}: {text} (--debug shows where)" if text else f"{kind} (--debug shows where)"
+
+
+@contextmanager
+def _warnings_told() -> Iterator[list[str]]:
+    """Warnings by their words alone, each once."""
+    noted: list[str] = []
+
+    def note(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in noted:
+            noted.append(text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning):
+            warnings.simplefilter("ignore", kind)
+        warnings.simplefilter("ignore", ResourceWarning)
+        warnings.showwarning = note
+        yield noted
+
+
+def _show(answer: Answer, noted: list[str]) -> None:
+    page = console()
+    for part in answer.shown:
+        page.print(part, markup=False, soft_wrap=isinstance(part, str))
+    for text in noted:
+        console(stderr=True).print(f"note: {text}", style="yellow", markup=False, soft_wrap=True)
+
+
+def _write_json(facts: dict[str, Any]) -> None:
+    import json
+
+    typer.echo(json.dumps(plain(facts), ensure_ascii=False, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """The same in words of JSON: arrays as lists, what is not finite as null."""
+    import math
+
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return str(value)

@@ -1,0 +1,151 @@
+"""posterior fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from posterior.app.cli import models
+from posterior.app.cli.command import Answer, counted
+from posterior.app.cli.options import DATA, LEFT_OUT, MODEL_OUT, SEED, TARGET
+from posterior.app.cli.progress import busy
+from posterior.app.cli.tables import name_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from posterior.estimators.table_classifier import TableClassifier
+    from posterior.preprocessing.roles import Roles
+    from posterior.selection.candidates import Candidate
+
+
+class Kind(StrEnum):
+    """Kinds of models."""
+
+    AUTO = "auto"
+    NAIVE_BAYES = "naive-bayes"
+    DISCRIMINANT = "discriminant"
+    QUADRATIC = "quadratic"
+    LOGISTIC = "logistic"
+    NEIGHBORS = "neighbors"
+    TEXT = "text"
+
+
+def fit(
+    data: DATA,
+    target: TARGET,
+    out: MODEL_OUT = None,
+    model: Annotated[Kind, typer.Option("--model", "-m", help="Kind of model.")] = Kind.AUTO,
+    like: Annotated[
+        str | None,
+        typer.Option("--like", metavar="MODEL", help="Fit as this one was, so that they merge."),
+    ] = None,
+    drop: LEFT_OUT = None,
+    seed: SEED = 0,
+) -> Answer:
+    """Learn a model from a table, and write it to a file.
+
+    By default the models are compared as `posterior report` does, and the chosen one is written,
+    its probabilities corrected where that helps. A kind that is named is fitted as it is.
+    """
+    from posterior.data import files
+    from posterior.preprocessing.roles import infer
+
+    file = files.read(data)
+    out = out or f"{name_of(data, 'model')}.posterior"
+    with busy("learning") as step:
+        if like is not None:
+            found = _as(like, target)
+        else:
+            roles = infer(file.frame, target, drop=drop or ())
+            found = _chosen(file.frame, roles, model, seed, step)
+        rows = models.labeled(found.classifier, file.frame, target)
+        known = found.classifier.fit(*rows)
+    models.save(known, out, file.frame)
+    facts = {
+        "data": data,
+        "target": target,
+        "model": found.key,
+        "rows": len(rows.y),
+        "rows_without_target": file.frame.num_rows - len(rows.y),
+        "columns": models.columns(known),
+        "classes": known.classes_,
+        "scores": found.scores,
+        "notes": list(file.notes),
+        "out": out,
+    }
+    return Answer(facts, _shown(facts, found.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A model to be fitted."""
+
+    key: str
+    name: str
+    classifier: TableClassifier
+    scores: dict[str, Any] | None = None  # out of fold, if it was compared
+
+
+def _as(path: str, target: str) -> Found:
+    """The kind of model that a file has, reading the same columns."""
+    from sklearn.base import clone
+
+    model = models.load(path)
+    if models.target_of(model) != target:
+        raise ValueError(
+            f"Expected a model of {target!r} that was fitted by this command, got {path}, of "
+            f"{models.target_of(model)!r}."
+        )
+    name = type(model.model).__name__
+    return Found(name, name, clone(model))
+
+
+def _chosen(
+    table: pa.Table, roles: Roles, kind: Kind, seed: int, step: Callable[[str], None]
+) -> Found:
+    """The kind that was asked for; of several, the one that is chosen by log loss."""
+    from posterior.selection import compare
+    from posterior.selection.candidates import candidates
+
+    listed = candidates(roles, table.num_rows, roles[roles.target].distinct)
+    asked = [c for c in listed if kind in (Kind.AUTO, *_names(c))]
+    if not asked:
+        known = ", ".join(k for k in Kind if any(k in _names(c) for c in listed))
+        raise ValueError(f"Expected one of {known} for these columns, got {kind}.")
+    if len(asked) == 1:
+        return Found(asked[0].key, asked[0].name, asked[0].classifier)
+    comparison = compare(
+        table,
+        roles.target,
+        roles=roles,
+        models=[candidate.key for candidate in asked],
+        seed=seed,
+        progress=lambda name, done, total: step(f"comparing: {name}"),
+    )
+    best = comparison.chosen
+    assert best.candidate is not None
+    names = ("log_loss", "accuracy", "brier", "calibration_error")
+    scores = {name: asdict(getattr(best, name)) for name in names}
+    classifier = best.candidate.classifier.set_params(calibrator=best.calibrator)
+    return Found(best.key, best.name, classifier, scores)
+
+
+def _names(candidate: Candidate) -> tuple[str, str]:
+    """What a model is called by: text-multinomial is of kind text."""
+    return candidate.key, candidate.key.partition("-")[0]
+
+
+def _shown(facts: dict[str, Any], name: str) -> list[Any]:
+    size = f"{counted(facts['rows'], 'row')}, {counted(len(facts['columns']), 'column')}"
+    lines = [f"{name} of {facts['target']}: {size}"]
+    if scores := facts["scores"]:
+        loss, accuracy = scores["log_loss"]["value"], scores["accuracy"]["value"]
+        lines.append(f"out of fold: accuracy {accuracy:.1%}, log loss {loss:.3f}")
+    if facts["rows_without_target"]:
+        lines.append(f"{counted(facts['rows_without_target'], 'row')} without a label set aside")
+    return [*lines, *facts["notes"], f"model: {facts['out']}"]

@@ -1,0 +1,97 @@
+"""posterior inspect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from posterior.app.cli import models
+from posterior.app.cli.command import Answer
+from posterior.app.cli.options import MODEL
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MOST = 40  # columns or classes that are shown
+
+
+def inspect(model: MODEL) -> Answer:
+    """Show what a model file holds."""
+    from posterior.storage import inspect
+
+    known = models.load(model)  # which takes the checksum
+    told = {**inspect(model), **_inside(known)}
+    return Answer({"file": model, **told}, [_summary(model, told), *_columns(told)])
+
+
+def _inside(model: Any) -> dict[str, Any]:
+    """What a model of a file's table says of the model in it, and of its columns."""
+    from posterior.storage.summary import summary
+
+    roles = getattr(model, "roles", None)
+    if roles is None:
+        return {"target": None, "calibration": None}
+    inner = summary(model.model_)
+    calibrator = model.calibrator
+    return {
+        "class": inner["class"],
+        "model": inner["model"],
+        "rows": inner["rows"],
+        "target": roles.target,
+        "columns": [{"name": c.name, "role": c.role} for c in roles.used],
+        "left_out": [c.name for c in roles.columns if not c.used and c.name != roles.target],
+        "calibration": None if calibrator is None else type(calibrator).__name__.lower(),
+    }
+
+
+def _summary(path: str, told: dict[str, Any]) -> Table:
+    from rich.table import Table
+
+    rows, classes, left_out = told.get("rows"), told.get("classes"), told.get("left_out")
+    lines = {
+        "file": f"{path} ({told['bytes']:,} bytes)",
+        "model": told["model"],
+        "corrected by": told["calibration"],
+        "target": told["target"],
+        "classes": None if classes is None else _listed(classes),
+        "rows learned": None if rows is None else f"{rows:,.10g}",
+        "columns": told.get("n_features"),
+        "left out": _listed(left_out) if left_out else None,
+        "written by": f"posterior {told['version']}, format {told['schema']}",
+        "checksum": f"sha256 {told['sha256'][:16]}…, which fits",
+    }
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in lines.items():
+        if value is not None:
+            table.add_row(name, _plain(value))
+    return table
+
+
+def _columns(told: dict[str, Any]) -> list[Any]:
+    """The columns and what they are taken for, where the model decides that."""
+    from rich.table import Table
+
+    columns = told.get("columns") or []
+    if not columns:
+        return []
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("column")
+    table.add_column("read as")
+    for column in columns[:MOST]:
+        table.add_row(_plain(column["name"]), _plain(column["role"] or "number"))
+    hidden = len(columns) - MOST
+    return ["", table, *([f"... and {hidden} more"] if hidden > 0 else [])]
+
+
+def _listed(values: list[Any]) -> str:
+    shown = ", ".join(map(str, values[:MOST]))
+    hidden = len(values) - MOST
+    return f"{shown} ... and {hidden} more" if hidden > 0 else shown
+
+
+def _plain(value: Any) -> str:
+    """Text that rich takes as it is."""
+    from rich.markup import escape
+
+    return escape(str(value))

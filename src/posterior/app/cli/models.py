@@ -1,0 +1,127 @@
+"""Models in files, and the tables they read.
+
+A model that the command line has fitted carries one attribute more: the types of the columns in its
+file, so that another file is read in the same way.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from posterior.app.cli.tables import Types, types_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TYPES = "file_types_"
+
+
+def load(path: str) -> Any:
+    """The model of a file."""
+    from posterior.storage import load
+
+    if not Path(path).exists():
+        raise ValueError(f"Expected a model file, got no such path: {path}.")
+    return load(path)
+
+
+def save(model: Any, path: str, learned_from: pa.Table | None = None) -> None:
+    """Write a model to a file, whole or not at all."""
+    from posterior.storage import save
+
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"Expected a folder to write {path!r} to. Make it first.")
+    if learned_from is not None:
+        setattr(model, TYPES, types_of(learned_from))
+    save(model, path)
+
+
+def types_learned(model: Any) -> Types | None:
+    """The types of the columns, if the model remembers them."""
+    return getattr(model, TYPES, None)
+
+
+def target_of(model: Any) -> str | None:
+    """The column that the model answers, if it knows."""
+    roles = getattr(model, "roles", None)
+    return None if roles is None else roles.target or None
+
+
+def columns(model: Any) -> list[str]:
+    """The columns that the model reads, if it knows their names."""
+    return [str(name) for name in getattr(model, "feature_names_in_", ())]
+
+
+def classes(model: Any, n: int) -> Any:
+    """What the model tells apart: classes, or clusters, which count from 1."""
+    import numpy as np
+    from sklearn.base import is_classifier
+
+    return model.classes_ if is_classifier(model) else 1 + np.arange(n)
+
+
+def features(model: Any, table: pa.Table) -> pa.Table:
+    """The columns that the model reads, in its order; it may know their number alone."""
+    from posterior.data.files import column_named
+
+    if names := columns(model):
+        return table.select([column_named(table.column_names, name) for name in names])
+    width = getattr(model, "n_features_in_", table.num_columns)  # of a model that is fitted
+    if table.num_columns != width:
+        raise ValueError(
+            f"Expected a table of {width} columns, which the model knows by their places alone, "
+            f"got {table.num_columns}."
+        )
+    return table
+
+
+class Labeled(NamedTuple):
+    """What a model learns from."""
+
+    X: pa.Table
+    y: Any  # array of labels
+    weight: Any  # array: how many rows each stands for; or None
+
+
+def labeled(model: Any, table: pa.Table, asked: str | None) -> Labeled:
+    """The rows that have a label; labels are of the type of the model's classes."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    from posterior.data import frames
+    from posterior.data.files import column_named
+
+    name = asked if asked is not None else target_of(model)
+    if name is None:
+        raise ValueError("Expected the column of the labels, and the model names none: --target.")
+    column = table.column(column_named(table.column_names, name, "target column"))
+    rows = table.filter(pc.is_valid(column))
+    if rows.num_rows == 0:
+        raise ValueError(f"Expected labels in the target column {name!r}, got none in any row.")
+    cells = rows.column(name).to_pylist()
+    words = hasattr(model, "classes_") and model.classes_.dtype.kind in "OU"
+    counts = getattr(getattr(model, "roles", None), "weight", None)
+    return Labeled(
+        features(model, rows),
+        np.array(frames.items(cells, name) if words else cells),
+        None if counts is None else rows.column(column_named(rows.column_names, counts)).to_numpy(),
+    )
+
+
+def sampled(model: Any, n: int, seed: int) -> dict[str, Any]:
+    """Columns of rows drawn from the model, with their class or cluster."""
+    import narwhals as nw
+    import numpy as np
+    from sklearn.base import is_classifier
+
+    X, groups = model.sample(n, random_state=seed)
+    if isinstance(X, np.ndarray):
+        names = columns(model) or [f"column {j + 1}" for j in range(X.shape[1])]
+        drawn = dict(zip(names, X.T, strict=True))
+    else:
+        frame = nw.from_native(X, eager_only=True)
+        drawn = {name: frame.get_column(name).to_list() for name in frame.columns}
+    if not is_classifier(model):
+        return {**drawn, "cluster": groups + 1}
+    return {**drawn, target_of(model) or "class": groups}

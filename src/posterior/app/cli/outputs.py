@@ -1,0 +1,163 @@
+"""Tables that are written as they come, in the format of their ending; never half a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+from posterior.app.cli.command import plain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+TEXT = ("csv", "tsv")  # formats in which a cell is what it looks like
+STDOUT = "-"
+
+
+class Writer(Protocol):
+    """Takes a table piece by piece."""
+
+    def write(self, piece: pa.Table) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Csv:
+    """A line a row; quotes where they are needed, and nowhere else."""
+
+    def __init__(self, file: BinaryIO, names: list[str], delimiter: str) -> None:
+        self._text = io.TextIOWrapper(file, "utf-8", newline="")
+        self._lines = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+        self._lines.writerow(names)
+
+    def write(self, piece: pa.Table) -> None:
+        columns = [column.to_pylist() for column in piece.columns]
+        self._lines.writerows(zip(*columns, strict=True))
+
+    def close(self) -> None:
+        self._text.detach()
+
+
+class JsonLines:
+    """An object a row."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, piece: pa.Table) -> None:
+        lines = (json.dumps(plain(row), ensure_ascii=False) for row in piece.to_pylist())
+        self._file.write("".join(f"{line}\n" for line in lines).encode())
+
+    def close(self) -> None:
+        pass
+
+
+def format_of(path: str) -> str:
+    """The format that a file's ending names; of stdout, CSV."""
+    if path == STDOUT:
+        return "csv"
+    ending = Path(path.removesuffix(".gz")).suffix.lower()
+    if ending not in FORMATS:
+        raise ValueError(
+            f"Expected a file that ends in {', '.join(FORMATS)}, got {path!r}. Name the format by "
+            "the ending."
+        )
+    return FORMATS[ending]
+
+
+def write(path: str, pieces: Iterator[pa.Table]) -> int:
+    """Write a table as its pieces come, and say how many rows it has."""
+    kind, out, n_rows = format_of(path), None, 0
+    with _opened(path) as file:
+        for piece in pieces:
+            out = out or _writer(file, kind, piece.schema)
+            out.write(piece)
+            n_rows += piece.num_rows
+        if out is not None:
+            out.close()
+    return n_rows
+
+
+def _writer(file: BinaryIO, kind: str, schema: pa.Schema) -> Writer:
+    if kind == "jsonl":
+        return JsonLines(file)
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        return parquet.ParquetWriter(file, schema, compression="zstd")
+    if kind == "arrow":
+        from pyarrow import ipc
+
+        return ipc.new_file(file, schema)
+    return Csv(file, schema.names, "\t" if kind == "tsv" else ",")
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """The file to write to, compressed if its name says so; or stdout."""
+    if path == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    import gzip
+
+    with replaced(Path(path)) as beside, beside.open("wb") as file:
+        if path.endswith(".gz"):
+            with gzip.GzipFile(path.removesuffix(".gz"), "wb", fileobj=file) as packed:
+                yield packed  # type: ignore[misc]
+        else:
+            yield file
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file at once."""
+    with replaced(path) as beside:
+        beside.write_text(text, "utf-8")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A file beside the one that is meant, which takes its place when all went well."""
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"Expected a folder to write {str(path)!r} to. Make it first.")
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def beside(table: pa.Table, answers: dict[str, Any]) -> pa.Table:
+    """Answers as further columns of a table."""
+    for name, cells in answers.items():
+        if name in table.column_names:
+            raise ValueError(
+                f"Expected a table without a column {name!r}, which the answers have. Rename it, "
+                "or write the answers alone: --only."
+            )
+        table = table.append_column(name, as_table({name: cells}).column(0))
+    return table
+
+
+def as_table(columns: dict[str, Any]) -> pa.Table:
+    """Columns of NumPy or of Python as a table."""
+    import pyarrow as pa
+
+    return pa.table({name: pa.array(cells) for name, cells in columns.items()})

@@ -1,0 +1,146 @@
+"""posterior report: a table, its models and their reasons, on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from posterior.app.cli import models
+from posterior.app.cli.command import Answer
+from posterior.app.cli.options import DATA, LEFT_OUT, SEED, TARGET
+from posterior.app.cli.outputs import write_text
+from posterior.app.cli.progress import busy
+from posterior.app.cli.tables import name_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from posterior.app.report.schema import Facts, Measure
+
+FILES = ("report.html", "report.json", "model.posterior")
+MOST_FLAGS = 8
+
+
+def report(
+    data: DATA,
+    target: TARGET,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the files go.")
+    ] = None,
+    subgroup: Annotated[
+        list[str] | None,
+        typer.Option("--subgroup", metavar="COLUMN", help="Judge by its values; may be repeated."),
+    ] = None,
+    drop: LEFT_OUT = None,
+    seed: SEED = 0,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> Answer:
+    """Compare models of a table, pick one, and write a page about it.
+
+    The page says how good the model is, and why it answers as it does. Beside it are written all
+    its numbers (JSON) and the model.
+    """
+    from posterior.app.report.facts import study
+    from posterior.app.report.page import render
+    from posterior.data import files
+
+    file = files.read(data)
+    folder = Path(out or f"{name_of(data, 'table')}-report")
+    with busy("reading") as step:
+        found = study(
+            file.frame,
+            target,
+            source=file.source,
+            notes=file.notes,
+            subgroup=subgroup or (),
+            drop=drop or (),
+            seed=seed,
+            progress=lambda name, done, total: step(
+                f"comparing: {name}" if done < total else "looking closer"
+            ),
+        )
+        step("drawing")
+        folder.mkdir(parents=True, exist_ok=True)
+        page, numbers, model = (folder / name for name in FILES)
+        write_text(page, render(found.facts, beside=numbers.name))
+        write_text(numbers, found.facts.to_json())
+        models.save(found.model, str(model), file.frame)
+    if open_page:
+        typer.launch(page.absolute().as_uri())
+    places = {"numbers": str(numbers), "model": str(model), "page": str(page)}
+    return Answer(
+        {"data": data, "target": target, **_facts(found.facts), **places},
+        [*_shown(found.facts), *(f"{name:8} {place}" for name, place in places.items())],
+    )
+
+
+def _facts(facts: Facts) -> dict[str, Any]:
+    """The answer in short; the file beside the page has all of it."""
+    names = ("key", "name", "log_loss", "accuracy", "brier", "calibration_error")
+    told = facts.to_dict()
+    return {
+        "chosen": facts.choice.key,
+        "summary": facts.choice.summary,
+        "rows": facts.data.rows,
+        "classes": facts.classes,
+        "comparison": [{name: c[name] for name in names} for c in told["candidates"]],
+        "flags": [
+            {"column": column.name, "kind": flag.kind, "text": flag.text}
+            for column in facts.data.columns
+            for flag in column.flags
+        ],
+        "seconds": facts.seconds,
+    }
+
+
+def _shown(facts: Facts) -> list[Any]:
+    """The answer, the comparison, and what to look at."""
+    from rich.text import Text
+
+    data = facts.data
+    head = (
+        f"{data.source}: {data.rows:,} rows, {len(data.columns)} columns, {len(facts.classes)} "
+        f"classes of {facts.target}"
+    )
+    flags = [flag for column in data.columns for flag in column.flags]
+    flags.sort(key=lambda flag: flag.severity != "warning")
+    lines = [f"{'!' if flag.severity == 'warning' else '-'} {flag.text}" for flag in flags]
+    if len(lines) > MOST_FLAGS:
+        lines[MOST_FLAGS:] = [f"... and {len(lines) - MOST_FLAGS} more on the page"]
+    missed = [f"{failure.name} was left out: {failure.reason}" for failure in facts.failures]
+    parts = [Text(head), "", Text(facts.choice.summary), "", _comparison(facts), ""]
+    for found in (missed, ["Columns to look at", *lines] if lines else [], data.notes):
+        parts += [*map(Text, found), ""] if found else []
+    return parts
+
+
+def _comparison(facts: Facts) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("\nmodel", no_wrap=True)
+    for name in ("\nlog loss", "accuracy\n%", "Brier\nscore", "calibration\nerror %"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for model in facts.candidates:
+        chosen = model.key == facts.choice.key
+        table.add_row(
+            f"{'*' if chosen else ' '} {model.name}",
+            _number(model.log_loss),
+            _percent(model.accuracy),
+            _number(model.brier),
+            _percent(model.calibration_error),
+            style="bold" if chosen else None,
+        )
+    return table
+
+
+def _number(measure: Measure) -> str:
+    error = measure.standard_error
+    return f"{measure.value:.3f}" + ("" if error is None else f" ± {error:.3f}")
+
+
+def _percent(measure: Measure) -> str:
+    error = measure.standard_error
+    return f"{100 * measure.value:.1f}" + ("" if error is None else f" ± {100 * error:.1f}")
