@@ -1,0 +1,1 @@
+"""A table, its models and their reasons, on one page."""

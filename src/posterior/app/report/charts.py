@@ -1,0 +1,233 @@
+"""The pictures of a report, from its facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from posterior import plots
+from posterior.app.report.figures import Figure, figure
+from posterior.app.report.schema import (
+    Boundary,
+    CandidateFacts,
+    CategoryDistribution,
+    Curve,
+    Facts,
+    LearningCurves,
+    Measure,
+    NumberDistribution,
+    Reliability,
+    Subgroup,
+)
+from posterior.app.report.words import number, score, short, shortened
+from posterior.plots.look import PALETTE, optional
+
+FAR = 2.0  # times the spread of the models: a baseline further away is left out of the picture
+FEW, MANY = 8, 6  # distributions drawn, with few classes and with many
+SUBGROUPS = 15  # values of one column that are drawn
+
+
+def draw(facts: Facts) -> dict[str, list[Figure]]:
+    """The figures of each section; a section that does not apply has none."""
+    unchecked = optional("altair.utils.schemapi").debug_mode(False)  # the tests check the charts
+    with unchecked:
+        return _drawn(facts)
+
+
+def _drawn(facts: Facts) -> dict[str, list[Figure]]:
+    classes, target = shortened(facts.classes), short(facts.target, 30)
+    found = {
+        "comparison": _comparison(facts),
+        "reliability": _reliabilities(facts.reliability),
+        "confusion": [figure("confusion", plots.confusion(facts.confusion, classes, target))]
+        if facts.confusion
+        else [],
+        "ranking": _ranking(facts, target),
+        "learning": [] if facts.learning is None else _learning(facts.learning),
+        "evidence": _evidence(facts),
+        "distributions": _distributions(facts, classes, target),
+        "boundary": [] if facts.boundary is None else [_boundary(facts.boundary, classes, target)],
+        "subgroups": _subgroups(facts.subgroups),
+    }
+    return {section: figures for section, figures in found.items() if figures}
+
+
+def _comparison(facts: Facts) -> list[Figure]:
+    """Log loss and accuracy; the baseline only where it does not squeeze all others together."""
+    models = [c for c in facts.candidates if math.isfinite(c.log_loss.value)]
+    figures = []
+    for name, said in (("log_loss", "log loss"), ("accuracy", "accuracy")):
+        drawn = _near(models, name)
+        if not drawn:
+            continue
+        chart = plots.comparison(
+            shortened([c.name for c in drawn]),
+            [getattr(c, name).value for c in drawn],
+            [_error(getattr(c, name)) for c in drawn],
+            score=said,
+            chosen=next((short(c.name, 28) for c in drawn if c.key == facts.choice.key), None),
+            limit=facts.choice.threshold if name == "log_loss" else None,
+            percent=name == "accuracy",
+        )
+        better = "lower is better" if name == "log_loss" else "higher is better"
+        figures.append(figure(f"comparison-{name}", chart, f"{said.capitalize()}: {better}"))
+    return figures
+
+
+def _near(models: Sequence[CandidateFacts], name: str) -> list[CandidateFacts]:
+    others = [getattr(c, name).value for c in models if c.kind != "baseline"]
+    if not others:
+        return list(models)
+    room = FAR * max(max(others) - min(others), 1e-9)
+    low, high = min(others) - room, max(others) + room
+    return [c for c in models if c.kind != "baseline" or low <= getattr(c, name).value <= high]
+
+
+def _error(found: Measure) -> float:
+    return math.nan if found.standard_error is None else found.standard_error
+
+
+def _reliabilities(found: Sequence[Reliability]) -> list[Figure]:
+    """The diagram of the chosen model, the one before calibration, and how sure it is."""
+    figures = [_reliability(i, r) for i, r in enumerate(found) if r.bins]
+    if figures and sum(found[0].histogram):
+        figures.append(figure("confidence", plots.confidence(found[0].histogram)))
+    return figures
+
+
+def _reliability(place: int, found: Reliability) -> Figure:
+    bins = found.bins
+    chart = plots.reliability(
+        [b.predicted for b in bins],
+        [b.observed for b in bins],
+        [b.rows for b in bins],
+        [b.observed_low for b in bins],
+        [b.observed_high for b in bins],
+    )
+    of = "the most probable class" if found.of is None else short(found.of)
+    said = (
+        f"Probability of {of}, out of fold, against how often it came true. Dots on the dashed "
+        "line can be taken at their word; bars are 95 % intervals, larger dots hold more rows. "
+        f"Calibration error {score(found.error)}."
+    )
+    return figure(f"reliability-{place}", chart, found.model, said)
+
+
+def _ranking(facts: Facts, target: str) -> list[Figure]:
+    figures = []
+    hardest = _hardest(facts.roc)
+    draws = {"roc": plots.roc, "precision_recall": plots.precision_recall}
+    for name, curves in (("roc", facts.roc), ("precision_recall", facts.precision_recall)):
+        drawn = [curve for curve in curves if curve.name in hardest]
+        if not drawn:
+            continue
+        names = shortened([c.name for c in drawn])
+        chart = draws[name](
+            {n: (c.x, c.y) for n, c in zip(names, drawn, strict=True)}, target=target
+        )
+        whole = figure(name, chart)
+        if len(drawn) == 1:
+            said = f"{whole.said} Of {names[0]}: area {number(drawn[0].area)}."
+        elif len(facts.classes) > len(drawn):
+            said = f"{whole.said} The {len(drawn)} hardest of the largest classes."
+        else:
+            said = f"{whole.said} Each class against the rest."
+        figures.append(figure(name, chart, said=said))
+    return figures
+
+
+def _hardest(curves: Sequence[Curve]) -> set[str]:
+    """Classes of least area, as many as there are colors."""
+    return {c.name for c in sorted(curves, key=lambda c: c.area)[: len(PALETTE)]}
+
+
+def _learning(learning: LearningCurves) -> list[Figure]:
+    figures = []
+    for name, said in (("log_loss", "log loss"), ("accuracy", "accuracy")):
+        curves = {
+            f"{curve.name} ({curve.kind})": (
+                [p.rows for p in curve.points],
+                [getattr(p, name).value for p in curve.points],
+                [_error(getattr(p, name)) for p in curve.points],
+            )
+            for curve in learning.curves
+            if any(math.isfinite(getattr(p, name).value) for p in curve.points)
+        }
+        if curves:
+            chart = plots.learning_curve(curves, said, percent=name == "accuracy")
+            figures.append(figure(f"learning-{name}", chart, said.capitalize(), said=""))
+    return figures
+
+
+def _evidence(facts: Facts) -> list[Figure]:
+    if not facts.evidence:
+        return []
+    chart = plots.evidence(
+        shortened([f.name for f in facts.evidence], 40),
+        [f.weight for f in facts.evidence],
+        "mean weight of evidence, in nats",
+    )
+    said = (
+        "How far a column moves the odds of a row's own class against the best other class, "
+        "on average, in the naive Bayes model; one nat multiplies odds by 2.7."
+    )
+    return [figure("evidence", chart, "Mean weight of evidence", said)]
+
+
+def _distributions(facts: Facts, classes: list[str], target: str) -> list[Figure]:
+    """Numbers and categories together, the most telling first."""
+    told = {feature.name: place for place, feature in enumerate(facts.evidence)}
+    both: list[NumberDistribution | CategoryDistribution] = [*facts.numbers, *facts.categories]
+    both.sort(key=lambda d: told.get(d.name, len(told)))
+    most = FEW if len(classes) <= len(PALETTE) else MANY
+    figures = []
+    for place, d in enumerate(both[:most]):
+        name = short(d.name, 36)
+        if isinstance(d, NumberDistribution):
+            share = [sum(c) / max(sum(map(sum, d.counts)), 1) for c in d.counts]
+            curves = [[p * s for p in line] for line, s in zip(d.densities, share, strict=True)]
+            chart = plots.distribution(
+                name, classes, d.edges, d.counts, d.grid or None, curves or None, target
+            )
+            chart = chart.properties(height=200) if len(classes) <= len(PALETTE) else chart
+        else:
+            fitted = [[math.nan if p is None else p for p in line] for line in d.shares]
+            chart = plots.shares(
+                name, classes, shortened(d.values, 24), d.counts, fitted or None, target
+            )
+        figures.append(figure(f"distribution-{place}", chart, title=name))
+    return figures
+
+
+def _boundary(found: Boundary, classes: list[str], target: str) -> Figure:
+    chart = plots.regions(
+        found.x,
+        found.y,
+        found.codes,
+        found.proba,
+        classes,
+        (short(found.x_name, 36), short(found.y_name, 36)),
+        ([p.x for p in found.points], [p.y for p in found.points], [p.code for p in found.points])
+        if found.points
+        else None,
+        target,
+    )
+    return figure("boundary", chart.properties(height=420))
+
+
+def _subgroups(subgroups: Sequence[Subgroup]) -> list[Figure]:
+    """Accuracy by value, a picture for each column."""
+    figures = []
+    for place, column in enumerate(dict.fromkeys(s.column for s in subgroups)):
+        parts = [s for s in subgroups if s.column == column][:SUBGROUPS]
+        if len(parts) < 2:
+            continue
+        chart = plots.comparison(
+            shortened([s.value for s in parts]),
+            [s.accuracy.value for s in parts],
+            [_error(s.accuracy) for s in parts],
+            score="accuracy",
+            percent=True,
+        )
+        figures.append(figure(f"subgroup-{place}", chart, f"Accuracy by {short(column)}"))
+    return figures

@@ -1,0 +1,176 @@
+"""What the file holds, and what was compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from posterior.app.report.schema import (
+    CandidateFacts,
+    Choice,
+    ClassCount,
+    Data,
+    FoldScore,
+    WithoutColumn,
+)
+from posterior.data import frames
+from posterior.preprocessing.roles import Roles
+from posterior.selection.candidates import candidates
+from posterior.selection.comparison import Comparison, Judged, judge
+from posterior.selection.rows import LabeledRows
+from posterior.selection.scores import Measure, calibration_measure
+
+FEW_ROWS = 50
+
+
+def data_facts(rows: LabeledRows, roles: Roles, source: str, notes: tuple[str, ...]) -> Data:
+    """Counts of rows, cells and classes."""
+    gaps = missing_cells(rows, roles)
+    counts = np.bincount(rows.codes, minlength=len(rows.classes))
+    said = [*notes, *rows.notes]
+    if len(rows) < FEW_ROWS:
+        said.append(f"{len(rows)} rows are few: take all scores as hints.")
+    if rows.set_aside:
+        said.append(f"{rows.set_aside:,} rows have no {roles.target} and were set aside.")
+    return Data(
+        source=source,
+        rows=len(rows),
+        rows_without_target=rows.set_aside,
+        columns=list(roles.columns),
+        missing_cells=int(gaps.sum()),
+        incomplete_rows=int(gaps.any(axis=1).sum()),
+        duplicate_rows=0 if roles.weight else _duplicates(rows),
+        target=[
+            ClassCount(name, int(n), float(n / len(rows)))
+            for name, n in zip(rows.names, counts, strict=True)
+        ],
+        notes=said,
+    )
+
+
+def missing_cells(
+    rows: LabeledRows, roles: Roles
+) -> np.ndarray[tuple[int, int], np.dtype[np.bool]]:
+    """Which cells of the columns that models see are missing, (n, columns)."""
+    table = frames.as_frame(rows.frame)
+    assert table is not None
+    gaps = np.zeros((len(rows), len(roles.used)), np.bool)
+    for j, column in enumerate(roles.used):
+        if column.missing:
+            cells = table.get_column(column.name).to_list()
+            gaps[:, j] = [frames.missing(cell) for cell in cells]
+    return gaps
+
+
+def _duplicates(rows: LabeledRows) -> int:
+    table = frames.as_frame(rows.frame)
+    assert table is not None
+    seen = Counter(map(hash, zip(*(table.get_column(n).to_list() for n in table.columns))))  # noqa: B905
+    return len(rows) - len(seen)
+
+
+def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
+    """One line of the comparison, with the scores of its folds."""
+    scores = judged.held_out.scores
+    calibration, without = calibration_measure(judged.held_out)
+    folds = [
+        FoldScore(int(f), int(n), float(loss), float(accuracy), float(brier), float(error))
+        for f, n, loss, accuracy, brier, error in zip(
+            scores["fold"],
+            scores["rows"],
+            scores["log_loss"],
+            scores["accuracy"],
+            scores["brier"],
+            without,
+            strict=True,
+        )
+    ]
+    note = None
+    if len(judged.index) < n_rows:
+        note = f"Compared on {len(judged.index):,} of {n_rows:,} rows, drawn by class."
+    return CandidateFacts(
+        key=judged.key,
+        name=judged.name,
+        kind=judged.kind,
+        settings=judged.settings,
+        simplicity=judged.simplicity,
+        rows=len(judged.index),
+        calibration=judged.calibration,
+        log_loss=judged.log_loss,
+        accuracy=judged.accuracy,
+        brier=judged.brier,
+        calibration_error=calibration,
+        folds=folds,
+        log_loss_uncalibrated=judged.raw.log_loss if judged.calibration else None,
+        seconds=judged.seconds,
+        note=note,
+    )
+
+
+def choice_facts(comparison: Comparison, seed: int) -> Choice:
+    """The model that was picked, in words."""
+    chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
+    if chosen is best:
+        why = f"{best.name} has the least log loss, {best.log_loss}"
+        simpler = [j.name for j in comparison.judged if j.candidate and j is not chosen]
+        why += ", and no simpler model comes within one standard error of it." if simpler else "."
+    else:
+        why = (
+            f"{best.name} has the least log loss, {best.log_loss}; {chosen.name} is simpler, and "
+            f"its {chosen.log_loss.value:.3f} is within one standard error of that."
+        )
+    if chosen.calibration:
+        correction = (
+            f"Its probabilities are corrected ({chosen.calibration}), which lowers log loss from "
+            f"{chosen.raw.log_loss:.3f} to {chosen.log_loss.value:.3f} out of fold."
+        )
+    else:
+        correction = "Its probabilities are as the model says: no correction lowers log loss."
+    return Choice(
+        key=chosen.key,
+        name=chosen.name,
+        best_key=best.key,
+        threshold=comparison.threshold,
+        sentence=why,
+        calibration=chosen.calibration,
+        calibration_sentence=correction,
+        summary=_summary(comparison, target),
+        without_leaks=_without_leaks(comparison, seed),
+    )
+
+
+def _summary(comparison: Comparison, target: str) -> str:
+    chosen = comparison.chosen
+    (base,) = (j for j in comparison.judged if j.candidate is None)
+    gain = base.log_loss.value - chosen.log_loss.value
+    text = (
+        f"{chosen.name}: {target} is predicted rightly in {percent(chosen.accuracy)} of rows that "
+        f"the model never saw; always saying the largest class is right in "
+        f"{100 * base.accuracy.value:.1f} %."
+    )
+    if gain <= (chosen.log_loss.standard_error or 0.0):
+        text += " Its probabilities are no better than the class shares: "
+        text += f"the columns say little about {target}."
+    return text
+
+
+def percent(found: Measure) -> str:
+    """98.8 % ± 0.5."""
+    error = "" if found.standard_error is None else f" ± {100 * found.standard_error:.1f}"
+    return f"{100 * found.value:.1f} %{error}"
+
+
+def _without_leaks(comparison: Comparison, seed: int) -> list[WithoutColumn]:
+    """What naive Bayes can do without a column that alone tells the answer."""
+    roles, rows = comparison.roles, comparison.rows
+    found = []
+    leaks = [c.name for c in roles.table if any(f.kind == "leak" for f in c.flags)]
+    for name in leaks[:5]:
+        rest = roles.without(name)
+        if not rest.table:
+            continue
+        first = candidates(rest, len(rows), len(rows.classes))[0]
+        judged = judge(first, rows, seed)
+        found.append(WithoutColumn(name, judged.log_loss, judged.accuracy))
+    return found

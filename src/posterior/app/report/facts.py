@@ -1,0 +1,184 @@
+"""From a frame to all that its report says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from posterior.app.report.boundary import boundary
+from posterior.app.report.describing import (
+    candidate_facts,
+    choice_facts,
+    data_facts,
+    missing_cells,
+)
+from posterior.app.report.distributions import distributions
+from posterior.app.report.evidence import Testimony
+from posterior.app.report.learning import learning_curves
+from posterior.app.report.parameters import logistic_parameters, naive_bayes_parameters
+from posterior.app.report.schema import (
+    CategoryDistribution,
+    Facts,
+    Failure,
+    NumberDistribution,
+    Parameters,
+    Step,
+)
+from posterior.app.report.scoring import (
+    by_subgroup,
+    confusion,
+    curves,
+    missing_facts,
+    predictions,
+    reliability,
+)
+from posterior.app.report.surprises import surprises
+from posterior.app.report.telling_words import TellingWords
+from posterior.app.report.usage import how, snippets
+from posterior.data import frames
+from posterior.data.files import column_named
+from posterior.estimators import NaiveBayes
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.preprocessing.roles import infer
+from posterior.selection.comparison import Comparison, Progress, compare, quiet
+
+__all__ = ["Facts", "Study", "facts", "study"]
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """A report's facts, the model that was chosen, and the comparison behind both."""
+
+    facts: Facts
+    model: TableClassifier  # of all rows
+    comparison: Comparison
+
+
+@dataclass(slots=True)
+class Clock:
+    """How long each step took, told to whoever watches."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.steps.append(Step(name, time.perf_counter() - started))
+
+
+def facts(frame: Any, target: str, **options: Any) -> Facts:
+    """All that a report says; see `study` for the options."""
+    return study(frame, target, **options).facts
+
+
+def study(
+    frame: Any,
+    target: str,
+    *,
+    source: str = "table",
+    notes: Collection[str] = (),
+    subgroup: Collection[str] = (),
+    keep: Collection[str] = (),
+    drop: Collection[str] = (),
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Study:
+    """Compare models of a table, choose one, and gather what there is to say about it.
+
+    Parameters
+    ----------
+    frame : of pandas, polars, pyarrow, ...
+    target : name of the column to predict
+    source : name of the file
+    notes : sentences to say about the data, such as those of `posterior.data.files.read`
+    subgroup : names of columns to score by; by default up to three of few values
+    keep, drop : names of columns that models should see, or should not
+    seed : of the folds and samples
+    progress : called with what is done, how many steps are done, and how many there are
+    """
+    started, clock = time.perf_counter(), Clock()
+    with clock.step("columns"):
+        roles = infer(frame, target, keep=keep, drop=drop)
+        table = frames.as_frame(frame)
+        assert table is not None
+        asked = tuple(column_named(table.columns, name) for name in subgroup)
+    with clock.step("comparison"):
+        comparison = compare(frame, target, roles=roles, seed=seed, progress=progress)
+    rows, chosen = comparison.rows, comparison.chosen
+    with clock.step("model"):
+        model = comparison.fit()
+    with clock.step("scores"):
+        data = data_facts(rows, roles, source, tuple(notes))
+        gaps = missing_cells(rows, roles)
+        roc, recall = curves(chosen.held_out, rows.names)
+        judged = [("", chosen.held_out)]
+        if chosen.calibration:
+            judged.append((" before calibration", chosen.raw))
+    with clock.step("learning curves"):
+        listed = {j.key: j.candidate for j in comparison.judged if j.candidate is not None}
+        keys = ("naive-bayes", "logistic") if roles.table else ("text-multinomial", "text-logistic")
+        pair = [listed[key] for key in keys if key in listed]
+        learning = learning_curves(rows, pair, seed)
+    with clock.step("evidence"):
+        testimony = Testimony.hear(rows, roles, seed) if roles.table else None
+        evidence = [] if testimony is None else testimony.features()
+        ranked = [feature.name for feature in evidence]
+    with clock.step("distributions"):
+        numbers: list[NumberDistribution] = []
+        categories: list[CategoryDistribution] = []
+        parameters: list[Parameters] = []
+        if testimony is not None:
+            with quiet():
+                naive = NaiveBayes().fit(testimony.table, rows.y)
+            columns = [roles[name] for name in ranked]
+            numbers, categories = distributions(rows, columns, naive, testimony.table)
+            parameters = [naive_bayes_parameters(naive, ranked)]
+    with clock.step("parameters"):
+        logistic = logistic_parameters(comparison, rows)
+        parameters += [logistic] if logistic is not None else []
+    with clock.step("boundary"):
+        picture = boundary(rows, roles, ranked, chosen.key, seed)
+    with clock.step("rows"):
+        multinomial = listed.get("text-multinomial")
+        words = None if multinomial is None else TellingWords.learn(rows, roles, multinomial)
+        surprising = surprises(chosen, rows, roles, testimony, words)
+    found = Facts(
+        schema=SCHEMA,
+        version=version("posterior"),
+        title=f"{target} in {source}",
+        target=target,
+        classes=rows.names,
+        seed=seed,
+        folds=rows.n_folds,
+        seconds=time.perf_counter() - started,
+        steps=clock.steps,
+        data=data,
+        candidates=[candidate_facts(j, len(rows)) for j in comparison.judged],
+        failures=[Failure(name, reason) for name, reason in comparison.failures],
+        choice=choice_facts(comparison, seed),
+        reliability=[reliability(chosen.name + said, h, rows.names) for said, h in judged],
+        confusion=confusion(chosen.held_out),
+        roc=roc,
+        precision_recall=recall,
+        learning=learning,
+        evidence=evidence,
+        numbers=numbers,
+        categories=categories,
+        terms=[] if words is None else words.terms(),
+        boundary=picture,
+        surprises=surprising,
+        subgroups=by_subgroup(chosen, rows, roles, asked),
+        missing=missing_facts(chosen, roles, gaps),
+        parameters=parameters,
+        snippets=snippets(source, target),
+        predictions=predictions(chosen, rows),
+        how=how(comparison, seed),
+    )
+    return Study(found, model, comparison)

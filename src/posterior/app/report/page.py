@@ -1,0 +1,193 @@
+"""The report as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from posterior.app.report import words
+from posterior.app.report.charts import draw
+from posterior.app.report.figures import Figure
+from posterior.app.report.schema import ColumnRole, Facts, Flag, RowFacts, Subgroup
+from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
+from posterior.plots.saving import bundle
+
+TEMPLATES = Path(__file__).parent / "templates"
+SHOWN = 12  # lines of a long table that are seen at once
+FILTERS = (  # words that the templates use
+    "count",
+    "measure",
+    "number",
+    "percent",
+    "percent_measure",
+    "score",
+    "seconds",
+    "short",
+    "unbroken",
+)
+CONFUSED = 10  # pairs of classes that are named
+
+# What the colors of charts become on a dark page.
+DARK = {
+    INK: "#d5d9e0",
+    PALE: "#323842",
+    PAPER: "#11141a",
+    PALETTE[0]: "#6ba5f2",
+    PALETTE[3]: "#d884c4",
+    PALETTE[4]: "#a9dcfa",
+    PALETTE[5]: "#bd8f64",
+    PALETTE[7]: "#9aa1ac",
+}
+
+SECTIONS = {
+    "data": "The data",
+    "comparison": "The models compared",
+    "reliability": "Can the probabilities be trusted?",
+    "mistakes": "Where it goes wrong",
+    "learning": "What more rows are worth",
+    "evidence": "What each column tells",
+    "distributions": "How the classes differ",
+    "boundary": "The two most telling columns",
+    "rows": "Rows to look at",
+    "subgroups": "Is it as good for everyone?",
+    "missing": "Rows with missing cells",
+    "parameters": "What the model learned",
+    "use": "Use the model",
+    "how": "How every number was made",
+}
+
+
+def render(
+    facts: Facts, charts: Mapping[str, list[Figure]] | None = None, beside: str | None = None
+) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    facts : Facts
+    charts : figures by section, optional
+        As `charts.draw` gives them, which is the default.
+    beside : str, optional
+        Name of the JSON file with the facts, in the same folder.
+    """
+    figures = draw(facts) if charts is None else charts
+    drawings = {f.key: f.spec for part in figures.values() for f in part}
+    script = (TEMPLATES / "report.js").read_text("utf-8")
+    scripts = [_closed(text) for text in ([bundle(), script] if drawings else [])]
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            facts=facts,
+            figures=figures,
+            sections=_present(facts, figures),
+            flags=_flags(facts),
+            columns=_ordered_columns(facts),
+            confused=_confused(facts),
+            unexpected=_unexpected(facts),
+            subgroups=_by_column(facts.subgroups),
+            chosen=next((c for c in facts.candidates if c.key == facts.choice.key), None),
+            baseline=next((c for c in facts.candidates if c.kind == "baseline"), None),
+            beside=None if beside is None else f"./{quote(beside)}",
+            dark=DARK,
+            scripts=scripts,
+            allowed=" ".join(_digest(text) for text in scripts),
+            drawings=json.dumps(drawings, separators=(",", ":")).replace("<", r"\u003c"),
+            shown=SHOWN,
+        )
+    )
+
+
+def _environment() -> Any:
+    jinja2 = optional("jinja2")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {name: getattr(words, name) for name in FILTERS}
+    environment.filters["gap"] = _widest_gap
+    return environment
+
+
+def _closed(script: str) -> str:
+    """A script that no string inside it can end early."""
+    return script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
+
+
+def _digest(script: str) -> str:
+    """The page runs these scripts and no others."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
+def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str]:
+    """The sections that have something to say."""
+    rows, missing = facts.surprises, facts.missing
+    said = {
+        "data": True,
+        "comparison": bool(facts.candidates),
+        "mistakes": "confusion" in figures or "ranking" in figures,
+        "evidence": bool(facts.evidence or facts.terms),
+        "rows": bool(rows.least_expected or rows.likely_errors or rows.strange),
+        "subgroups": bool(facts.subgroups),
+        "missing": missing is not None and bool(missing.incomplete or missing.by_column),
+        "parameters": any(p.rows for p in facts.parameters),
+        "use": bool(facts.snippets),
+        "how": True,
+    }
+    return {key: title for key, title in SECTIONS.items() if said.get(key, key in figures)}
+
+
+def _flags(facts: Facts) -> list[tuple[str, Flag]]:
+    """What a person should look at, warnings first."""
+    found = [(column.name, flag) for column in facts.data.columns for flag in column.flags]
+    return sorted(found, key=lambda pair: pair[1].severity != "warning")
+
+
+def _ordered_columns(facts: Facts) -> list[ColumnRole]:
+    """The target, then the most telling columns; a short table stays as the file has it."""
+    columns = facts.data.columns
+    if len(columns) <= SHOWN:
+        return columns
+    told = {feature.name: place for place, feature in enumerate(facts.evidence)}
+    return sorted(columns, key=lambda c: -1 if c.role == "target" else told.get(c.name, len(told)))
+
+
+def _confused(facts: Facts) -> list[tuple[str, str, int]]:
+    """(true, predicted, rows) of the most frequent mistakes."""
+    pairs = [
+        (facts.classes[i], facts.classes[j], rows)
+        for i, line in enumerate(facts.confusion)
+        for j, rows in enumerate(line)
+        if i != j and rows
+    ]
+    return sorted(pairs, key=lambda pair: -pair[2])[:CONFUSED]
+
+
+def _unexpected(facts: Facts) -> list[RowFacts]:
+    """Rows with an improbable label that are not already among the likely errors."""
+    doubted = {row.row for row in facts.surprises.likely_errors}
+    return [row for row in facts.surprises.least_expected if row.row not in doubted]
+
+
+def _by_column(groups: Sequence[Subgroup]) -> dict[str, list[Subgroup]]:
+    """Groups of one column together, in the order in which columns come."""
+    found: dict[str, list[Subgroup]] = {}
+    for group in groups:
+        found.setdefault(group.column, []).append(group)
+    return found
+
+
+def _widest_gap(group: Subgroup) -> int:
+    """The class whose share the model misjudges most in a group; the second one of two."""
+    if len(group.target) == 2:
+        return 1
+    gaps = [abs(t - p) for t, p in zip(group.target, group.predicted, strict=True)]
+    return gaps.index(max(gaps))

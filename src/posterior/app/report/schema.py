@@ -1,0 +1,381 @@
+"""What a report knows: plain values that become JSON as they stand.
+
+Every number that judges a model is out of sample, and can be computed again from `predictions`,
+which holds the out-of-fold probabilities of every row. Lists over classes follow `Facts.classes`.
+Rows are numbered as in the file: the first row below the header is row 1.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+from posterior.preprocessing.roles import ColumnRole as ColumnRole
+from posterior.preprocessing.roles import Flag as Flag
+from posterior.selection.scores import Measure as Measure
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCount:
+    name: str
+    rows: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What the file holds."""
+
+    source: str  # name of the file
+    rows: int  # that have a target
+    rows_without_target: int  # set aside
+    columns: list[ColumnRole]  # in the file's order, the target among them
+    missing_cells: int  # in the columns that the models see
+    incomplete_rows: int
+    duplicate_rows: int  # equal to an earlier row, target included
+    target: list[ClassCount]
+    notes: list[str]  # sentences: encoding, sampling, weights, classes too small, ...
+
+
+@dataclass(frozen=True, slots=True)
+class FoldScore:
+    fold: int
+    rows: int
+    log_loss: float
+    accuracy: float
+    brier: float
+    calibration_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFacts:
+    """One model in the comparison; the majority class ("baseline") is one of them."""
+
+    key: str  # majority, naive-bayes, discriminant, logistic, neighbors, text-multinomial, ...
+    name: str  # for people: "Naive Bayes"
+    kind: Literal["baseline", "generative", "discriminative", "by example"]
+    settings: str  # what was fitted, one sentence
+    simplicity: int  # 0 is the simplest; the one-standard-error rule goes by this order
+    rows: int  # scored out of fold; fewer than all where the step was sampled
+    calibration: str | None  # "temperature", "isotonic" or None: what lowers its log loss
+    log_loss: Measure
+    accuracy: Measure
+    brier: Measure
+    calibration_error: Measure
+    folds: list[FoldScore]
+    log_loss_uncalibrated: float | None  # where it was calibrated: before
+    seconds: float
+    note: str | None  # sampled, and why
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A model that could not be compared."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The model that was picked, and why."""
+
+    key: str
+    name: str
+    best_key: str  # of least log loss
+    threshold: float  # least log loss + one standard error
+    sentence: str  # why this one
+    calibration: str | None
+    calibration_sentence: str
+    summary: str  # the answer on top: "Naive Bayes predicts species ... 98.9 % ± 0.5 ..."
+    without_leaks: list[WithoutColumn]  # naive Bayes without each column flagged as a leak
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutColumn:
+    column: str
+    log_loss: Measure
+    accuracy: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Predictions of about equal confidence."""
+
+    low: float  # edges of the bin
+    high: float
+    rows: int
+    predicted: float  # mean probability
+    observed: float  # share of rows for which it came true
+    observed_low: float  # Wilson's 95 % interval
+    observed_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Of two classes: probability of `of`. Of several: of the most probable class ("top")."""
+
+    model: str
+    of: str | None  # class, or None for the most probable one
+    error: float  # expected calibration error: Σ_b (rows_b / rows) |observed_b - predicted_b|
+    bins: list[ReliabilityBin]
+    histogram: list[int]  # rows in 20 bins of equal width of the probability
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One class against the rest, at most 200 points."""
+
+    name: str  # the class
+    x: list[float]  # ROC: false positive rate; PR: recall
+    y: list[float]  # ROC: true positive rate; PR: precision
+    area: float  # ROC: area under the curve; PR: average precision
+    chance: float  # ROC: 0.5; PR: share of the class
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPoint:
+    rows: int  # that were learned
+    log_loss: Measure  # over repeated draws, on rows never learned
+    accuracy: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class LearningCurve:
+    key: str
+    name: str
+    kind: Literal["generative", "discriminative"]
+    points: list[LearningPoint]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningCurves:
+    """Ng and Jordan's picture: the generative model learns faster, the other may end lower."""
+
+    curves: list[LearningCurve]
+    test_rows: int
+    repeats: int
+    sentence: str  # what it shows here
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureEvidence:
+    """How much a feature says, most telling first; of the naive Bayes."""
+
+    name: str
+    weight: float  # mean |log p(x_j | own class) - log p(x_j | best other class)|, in nats
+    log_loss_rise: float | None  # out of fold, when the column is left out; None if not computed
+    log_loss_rise_error: float | None  # its standard error
+
+
+@dataclass(frozen=True, slots=True)
+class NumberDistribution:
+    """A number by class: counts of rows, and the density that the naive Bayes fitted."""
+
+    name: str
+    edges: list[float]  # of the bins, one more than counts
+    counts: list[list[int]]  # by class, then by bin
+    grid: list[float]  # where the densities stand
+    densities: list[list[float]]  # p(x | class), by class
+    means: list[float]
+    deviations: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryDistribution:
+    """A category by class: counts, and the shares that the naive Bayes fitted."""
+
+    name: str
+    values: list[str]  # the most frequent, at most 20; then "(others)" and "(missing)" if any
+    counts: list[list[int]]  # by class, then by value
+    shares: list[list[float | None]]  # p(value | class); None for "(missing)"
+
+
+@dataclass(frozen=True, slots=True)
+class TextTerms:
+    """The words that speak most for each class, by class."""
+
+    column: str
+    terms: list[list[str]]
+    weights: list[list[float]]  # log p(word | class) - log p(word | the other classes)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryPoint:
+    x: float
+    y: float
+    code: int  # of its class
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Posteriors of the chosen kind of model, fitted to the two most telling numbers alone."""
+
+    model: str
+    x_name: str
+    y_name: str
+    x: list[float]  # (a,) places of the grid
+    y: list[float]  # (b,)
+    codes: list[list[int]]  # (b, a) most probable class at y, x
+    proba: list[list[float]]  # (b, a) its probability
+    points: list[BoundaryPoint]  # at most 500 rows
+    accuracy: Measure  # of this two-column model, out of fold
+
+
+@dataclass(frozen=True, slots=True)
+class RowFacts:
+    """One row of the file, seen by a model that never saw it."""
+
+    row: int  # 1 is the first below the header
+    label: str
+    predicted: str
+    proba_label: float
+    proba_predicted: float
+    values: dict[str, str]  # cells of the columns used, long ones cut
+    reasons: list[str]  # up to three: "bill_length_mm = 59.6 speaks for Gentoo (+4.1)"
+
+
+@dataclass(frozen=True, slots=True)
+class StrangeRow:
+    """A row unlike all others: log p(x) is among the smallest."""
+
+    row: int
+    label: str
+    log_evidence: float
+    values: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Surprises:
+    least_expected: list[RowFacts]  # least probable own label, at most 20
+    likely_errors: list[RowFacts]  # those whose label is probably wrong (see rule), at most 20
+    n_likely_errors: int
+    rule: str  # the sentence that defines a likely label error
+    strange: list[StrangeRow]  # at most 10
+
+
+@dataclass(frozen=True, slots=True)
+class Subgroup:
+    """Rows that share a value."""
+
+    column: str
+    value: str
+    rows: int
+    accuracy: Measure
+    log_loss: float
+    target: list[float]  # shares of the classes among them
+    predicted: list[float]  # mean probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFacts:
+    """Rows with missing cells against complete rows."""
+
+    complete: Subgroup | None
+    incomplete: Subgroup | None
+    by_column: list[Subgroup]  # rows in which this column is missing, at least 10
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterFacts:
+    """One parameter with its interval; the most telling ones first."""
+
+    feature: str
+    parameter: str  # mean, variance, share of a value, log odds per unit, ...
+    group: str  # class, or "a against b"
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    model: str
+    level: float  # 0.95
+    rows: list[ParameterFacts]  # at most 100
+    n_parameters: int  # of the whole model
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """How to use the model."""
+
+    title: str  # "Python", "Command line", "SQL"
+    language: str  # python, shell, sql
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Out-of-fold probabilities of the chosen model: what every score is computed from."""
+
+    rows: list[int]  # numbers in the file
+    folds: list[int]
+    codes: list[int]  # own class
+    proba: list[list[float]] | None  # (rows, classes), six digits; None if too large to store
+    proba_label: list[float]
+    predicted: list[int]  # code of the most probable class
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that a report says. A section that does not apply is None or empty."""
+
+    schema: int
+    version: str  # of the library
+    title: str
+    target: str
+    classes: list[str]
+    seed: int
+    folds: int
+    seconds: float
+    steps: list[Step]
+    data: Data
+    candidates: list[CandidateFacts]  # best log loss first
+    failures: list[Failure]
+    choice: Choice
+    reliability: list[Reliability]  # the chosen model; also before calibration, if it was
+    confusion: list[list[int]]  # rows of class i that were taken for class j
+    roc: list[Curve]  # two classes: one curve (the second class); several: the 10 largest
+    precision_recall: list[Curve]
+    learning: LearningCurves | None
+    evidence: list[FeatureEvidence]
+    numbers: list[NumberDistribution]  # most telling first, at most 12
+    categories: list[CategoryDistribution]  # most telling first, at most 12
+    terms: list[TextTerms]
+    boundary: Boundary | None
+    surprises: Surprises
+    subgroups: list[Subgroup]
+    missing: MissingFacts | None
+    parameters: list[Parameters]
+    snippets: list[Snippet]
+    predictions: Predictions
+    how: list[str] = field(default_factory=list)  # how the numbers were made, sentences
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: what is not finite becomes None."""
+        return plain(self)
+
+    def to_json(self, indent: int | None = None) -> str:
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as dictionaries, and numbers that JSON knows."""
+    if is_dataclass(value):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value

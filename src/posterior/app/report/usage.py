@@ -1,0 +1,69 @@
+"""How to use the model, and how the numbers were made."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+from posterior.app.report.schema import Snippet
+from posterior.selection.comparison import Comparison
+
+MODEL = "model.posterior"
+
+
+def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
+    """For people who program, and for people who type."""
+    data = source if source != "standard input" else "data.csv"
+    new = f"new-{Path(data).name}"
+    python = "\n".join(
+        [
+            "import posterior",
+            "from posterior.data.files import read",
+            "",
+            f"model = posterior.load({json.dumps(model)})",
+            f"rows = read({json.dumps(new)}).frame",
+            "model.predict(rows)        # the most probable class of each row",
+            "model.predict_proba(rows)  # P(class | row), in the order of model.classes_",
+            "model.explain(rows[:1])    # why: the evidence of each column",
+        ]
+    )
+    m, d, n, t = (shlex.quote(word) for word in (model, data, new, target))
+    shell = "\n".join(
+        [
+            f"posterior predict {m} {n} --out answers.csv",
+            f"posterior explain {m} {n} --row 1",
+            f"posterior inspect {m}",
+            f"posterior report {d} --target {t}   # this report again",
+        ]
+    )
+    return [Snippet("Python", "python", python), Snippet("Command line", "shell", shell)]
+
+
+def how(comparison: Comparison, seed: int) -> list[str]:
+    """Sentences that say what the numbers mean."""
+    n_folds = comparison.rows.n_folds
+    said = [
+        f"Rows were dealt out to {n_folds} folds by class, by chance (seed {seed}); all models "
+        "were judged by the same folds, each row by models that never saw it.",
+        "Log loss is the mean of -log of the probability that a row's own class got, in nats; the "
+        "Brier score is the mean squared distance between probabilities and the truth, summed over "
+        "classes; standard errors are from fold to fold.",
+        "The calibration error is the mean distance between the probabilities of about equally "
+        "probable rows and the share of them that came true; its standard error is a jackknife "
+        "over folds.",
+        "The model is the simplest whose log loss is within one standard error of the least. "
+        "Simple to less simple: naive Bayes, linear discriminant, logistic regression, quadratic "
+        "discriminant, nearest neighbors.",
+        "Probabilities are corrected by a temperature or by rising steps only where that lowers "
+        "log loss by more than its standard error, each fold by what the others say.",
+        "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
+        "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
+    ]
+    sampled = [j for j in comparison.judged if len(j.index) < len(comparison.rows)]
+    said += [
+        f"{j.name} was compared on {len(j.index):,} of {len(comparison.rows):,} rows, since its "
+        "time grows faster than the rows."
+        for j in sampled
+    ]
+    return said

@@ -1,0 +1,224 @@
+"""A model of a file's table: columns by their roles, any model of them, corrected probabilities."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import frames, validate
+from posterior.data.typing import Array, Floats
+from posterior.estimators.explaining import ExplainingRows
+from posterior.estimators.learning import all_or_nothing
+from posterior.generative.calibration import Calibrator
+from posterior.generative.explanation import Evidence
+from posterior.preprocessing.numbers import Numbers
+from posterior.preprocessing.roles import Roles
+
+Reads = Literal["table", "numbers", "documents"]
+
+
+def _model_has(name: str) -> Any:
+    return available_if(lambda self: hasattr(getattr(self, "model_", self.model), name))
+
+
+class TableClassifier(ClassifierMixin, ExplainingRows):
+    """What `posterior.selection` makes: frames as they come from a file in, posteriors out.
+
+    Columns are found by name, others are ignored, and cells are read as their column's role says.
+
+    Parameters
+    ----------
+    model : classifier
+        What learns from the columns.
+    roles : Roles
+        What each column is; see `posterior.preprocessing.roles.infer`.
+    reads : {"table", "numbers", "documents"}, default="table"
+        What the model is given: the columns, numbers made of them, or the text of each row.
+    keep_missing : bool, default=False
+        Give missing numbers to the model as NaN, rather than the mean and a mark.
+    calibrator : Temperature or Isotonic, optional
+        Corrects the model's probabilities.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    model_ : the fitted model
+    numbers_ : how columns became numbers, if they did
+    feature_names_in_ : names of the columns that are read
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        roles: Roles,
+        *,
+        reads: Reads = "table",
+        keep_missing: bool = False,
+        calibrator: Calibrator | None = None,
+    ) -> None:
+        self.model = model
+        self.roles = roles
+        self.reads = reads
+        self.keep_missing = keep_missing
+        self.calibrator = calibrator
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a frame and its classes, given beside it or as the name of a column."""
+        X, y = self._with_target(X, y)
+        table = self.read(X, reset=True)
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.model_ = clone(self.model).fit(table, y, **weight)
+        self._settle(y, sample_weight)
+        return self
+
+    def read(self, X: Any, reset: bool = False) -> Any:
+        """What the model is given of a frame."""
+        if self.reads == "documents":
+            return self.roles.documents(X)
+        table = self.roles.prepare(X)
+        if self.reads == "table":
+            return table
+        if reset:
+            self.numbers_ = Numbers.learn(table, self.keep_missing)
+        return self.numbers_(table)
+
+    def predict_log_proba(self, X: Any, *, priors: Any = None) -> Floats:
+        """log p(k | x); `priors` are class probabilities other than the learned ones."""
+        check_is_fitted(self, "model_")
+        log_proba = np.asarray(self.model_.predict_log_proba(self.read(X)))
+        if self.calibrator is not None:
+            log_proba = self.calibrator.apply(log_proba)
+        if priors is None:
+            return log_proba
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(validate.priors(priors, len(self.classes_)))
+        moved = log_proba + log_prior - self.class_log_prior_
+        return np.asarray(moved - logsumexp(moved, axis=1, keepdims=True))
+
+    def predict_proba(self, X: Any, *, priors: Any = None) -> Floats:
+        """p(k | x); `priors` are class probabilities other than the learned ones."""
+        return np.exp(self.predict_log_proba(X, priors=priors))
+
+    def predict(self, X: Any, *, priors: Any = None) -> Array:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_log_proba(X, priors=priors).argmax(axis=1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are answered rightly."""
+        X, y = self._with_target(X, y)
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    @_model_has("evidence")
+    def evidence(self, X: Any) -> Evidence:
+        """The additive terms of each class's score before calibration, per column."""
+        check_is_fitted(self, "model_")
+        found: Evidence = self.model_.evidence(self.read(X))
+        if self.reads != "numbers":
+            return found
+        names = self.numbers_.names()
+        if found.terms.shape[2] != len(names):
+            return found  # terms of several columns together
+        sources = np.array(self.numbers_.sources())
+        terms = np.stack(
+            [found.terms[:, :, sources == j].sum(axis=2) for j in range(len(self.roles.table))],
+            axis=2,
+        )
+        columns = np.array([column.name for column in self.roles.table])
+        return Evidence(terms, found.log_prior, columns, found.classes)
+
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
+        """Why: the evidence of each column, or the neighbors of the row, or its words."""
+        check_is_fitted(self, "model_")
+        if self.reads == "documents":
+            documents = self.read(X)
+            if len(documents) != 1:
+                raise ValueError(f"Expected one row to explain, got {len(documents)}.")
+            return self.model_.explain(documents[0])
+        if not hasattr(self.model_, "evidence"):
+            return self.model_.explain(self.read(X))
+        return super().explain(X, of, against)
+
+    @_model_has("log_evidence")
+    def log_evidence(self, X: Any) -> Floats:
+        """log p(x): the lower, the stranger the row."""
+        return np.asarray(self.model_.log_evidence(self.read(X)))
+
+    @_model_has("sample")
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Rows and classes drawn from the model."""
+        if self.reads != "table":
+            raise ValueError(
+                f"Expected a model of the columns themselves to draw rows from, got "
+                f"{type(self.model_).__name__} of numbers made of them."
+            )
+        drawn: tuple[Any, Array] = self.model_.sample(n, random_state)
+        return drawn
+
+    @_model_has("partial_fit")
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows. What corrects the probabilities stays as it was."""
+        return self._changed("partial_fit", X, y, sample_weight, classes)
+
+    @_model_has("forget")
+    @all_or_nothing
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows back. What corrects the probabilities stays as it was."""
+        check_is_fitted(self, "model_")
+        return self._changed("forget", X, y, sample_weight)
+
+    @_model_has("merge")
+    @all_or_nothing
+    def merge(self, other: Self) -> Self:
+        """Add what another model of the same columns has learned from other rows."""
+        check_is_fitted(self, "model_")
+        check_is_fitted(other, "model_")
+        mine, theirs = ([(c.name, c.role) for c in m.roles.used] for m in (self, other))
+        if self.reads != other.reads or mine != theirs:
+            raise ValueError(f"Expected a model of the columns {mine} to merge, got {theirs}.")
+        if self.reads == "numbers" and self.numbers_ != other.numbers_:
+            raise ValueError(
+                "Expected models that read the same numbers to merge, but each has scaled the "
+                "columns of its own rows. Merge models that read the columns, such as naive Bayes."
+            )
+        self.model_ = copy.deepcopy(self.model_).merge(other.model_)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def _changed(self, verb: str, X: Any, y: Any, weight: Any, classes: Any = None) -> Self:
+        X, y = self._with_target(X, y)
+        model = copy.deepcopy(self.model_) if hasattr(self, "model_") else clone(self.model)
+        table = self.read(X, reset=not hasattr(self, "model_"))
+        given = {"sample_weight": weight, "classes": classes}
+        getattr(model, verb)(table, y, **{k: v for k, v in given.items() if v is not None})
+        self.model_ = model
+        self._settle(y, weight)
+        return self
+
+    def _settle(self, y: Any, weight: Any) -> None:
+        self.classes_ = self.model_.classes_
+        names = [column.name for column in self.roles.used]
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+        log_prior = getattr(self.model_, "class_log_prior_", None)
+        if log_prior is None or len(log_prior) != len(self.classes_):
+            codes = np.searchsorted(self.classes_, np.asarray(y))
+            count = np.bincount(codes, weight, minlength=len(self.classes_))
+            with np.errstate(divide="ignore"):
+                log_prior = np.log(count / count.sum())
+        self.class_log_prior_ = np.asarray(log_prior)
+
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return frames.split_target(X, y) if isinstance(y, str) else (X, y)
+
+    def _values(self, X: Any) -> tuple[Any, ...]:
+        frame = frames.as_frame(X)
+        assert frame is not None
+        return tuple(frame.get_column(column.name)[0] for column in self.roles.table)

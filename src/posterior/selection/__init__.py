@@ -1,0 +1,5 @@
+"""Which model: comparison out of fold, the one-standard-error rule, calibration."""
+
+from posterior.selection.comparison import Comparison, Judged, compare
+
+__all__ = ["Comparison", "Judged", "compare"]

@@ -1,0 +1,242 @@
+"""Which model: all by the same folds, by log loss, and the simplest within one standard error."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from posterior.data.table import Table
+from posterior.data.typing import Array, Codes, Floats
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.generative.calibration import Calibrator
+from posterior.generative.held_out import stratified_folds
+from posterior.generative.validation import HeldOut
+from posterior.preprocessing.roles import Roles, infer
+from posterior.selection.candidates import Candidate, Kind, candidates
+from posterior.selection.out_of_fold import calibrated, floored, out_of_fold, settled
+from posterior.selection.rows import LabeledRows, labeled_rows
+from posterior.selection.scores import Measure, calibration_measure, measure
+
+Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """One model and what it scored out of fold."""
+
+    key: str
+    name: str
+    kind: Kind
+    simplicity: int
+    settings: str
+    candidate: Candidate | None  # None for the baseline
+    index: Array  # rows that were scored
+    raw: HeldOut  # as the model says
+    held_out: HeldOut  # corrected, if that helps
+    calibration: str | None
+    calibrator: Calibrator | None
+    seconds: float
+
+    @property
+    def log_loss(self) -> Measure:
+        return measure(self.held_out, "log_loss")
+
+    @property
+    def accuracy(self) -> Measure:
+        return measure(self.held_out, "accuracy")
+
+    @property
+    def brier(self) -> Measure:
+        return measure(self.held_out, "brier")
+
+    @property
+    def calibration_error(self) -> Measure:
+        return calibration_measure(self.held_out)[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Models by log loss, the best first, and the one that was chosen."""
+
+    roles: Roles
+    rows: LabeledRows
+    judged: tuple[Judged, ...]
+    failures: tuple[tuple[str, str], ...]  # names and reasons
+    best: Judged
+    chosen: Judged
+
+    @property
+    def threshold(self) -> float:
+        """The least log loss and one standard error: models below it are as good."""
+        return self.best.log_loss.value + (self.best.log_loss.standard_error or 0.0)
+
+    def fit(self) -> TableClassifier:
+        """The chosen model, of all rows."""
+        assert self.chosen.candidate is not None
+        model = clone(self.chosen.candidate.classifier)
+        model.set_params(calibrator=self.chosen.calibrator)
+        with quiet():
+            return model.fit(self.rows.frame, self.rows.y)
+
+    @property
+    def table(self) -> Table:
+        """Scores of all models, to read."""
+
+        def column(name: str) -> Array:
+            return np.array([str(getattr(judged, name)) for judged in self.judged])
+
+        marks = ["<- chosen" if judged is self.chosen else "" for judged in self.judged]
+        scores = ("log_loss", "accuracy", "brier", "calibration_error")
+        return Table(
+            {"model": column("name")}
+            | {name.replace("_", " "): column(name) for name in scores}
+            | {"": np.array(marks)}
+        )
+
+    def __str__(self) -> str:
+        n = len(self.rows)
+        return f"{self.rows.n_folds}-fold cross-validation of {n:,} rows\n{self.table}"
+
+    __repr__ = __str__
+
+
+def compare(
+    frame: Any,
+    target: str,
+    *,
+    roles: Roles | None = None,
+    models: Collection[str] | None = None,
+    folds: int = 10,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Judge models of a table by the same folds, and choose one.
+
+    Parameters
+    ----------
+    frame : of pandas, polars, pyarrow, ...
+    target : name of the column to predict
+    roles : what the columns are; by default as `posterior.preprocessing.roles.infer` says
+    models : keys of the models to compare, such as "naive-bayes"; by default all
+    folds : int, default=10
+    seed : int, default=0
+        Of the deal of rows to folds, and of samples where a table is large.
+    progress : called with what is done, how many steps are done, and how many there are
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from posterior.selection import compare
+    >>> table = pd.DataFrame({"size": [1, 2, 3, 4] * 5, "kind": ["a", "a", "b", "b"] * 5})
+    >>> compare(table, "kind", models=["naive-bayes"]).chosen.name
+    'Naive Bayes'
+    """
+    roles = roles or infer(frame, target)
+    rows = labeled_rows(frame, roles, folds, seed)
+    listed = candidates(roles, len(rows), len(rows.classes))
+    keys = [c.key for c in listed]
+    unknown = [key for key in models or () if key not in keys]
+    if unknown:
+        raise ValueError(f"Expected models among {keys} for these columns, got {unknown}.")
+    listed = [c for c in listed if models is None or c.key in models]
+    report = progress or _silent
+    judged, failures = [baseline(rows)], []
+    for i, candidate in enumerate(listed):
+        report(candidate.name, i, len(listed))
+        try:
+            judged.append(judge(candidate, rows, seed))
+        except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
+            failures.append((candidate.name, str(error).splitlines()[0]))
+    report("compared", len(listed), len(listed))
+    models_judged = [j for j in judged if j.candidate is not None]
+    if not models_judged:
+        raise ValueError(
+            "Expected a model that can read this table, but: "
+            + " ".join(f"{name}: {reason}" for name, reason in failures)
+        )
+    judged.sort(key=lambda j: j.log_loss.value)
+    best = min(models_judged, key=lambda j: j.log_loss.value)
+    limit = best.log_loss.value + (best.log_loss.standard_error or 0.0)
+    good = [j for j in models_judged if j.log_loss.value <= limit]
+    chosen = min(good, key=lambda j: (j.simplicity, j.log_loss.value))
+    return Comparison(roles, rows, tuple(judged), tuple(failures), best, chosen)
+
+
+def judge(candidate: Candidate, rows: LabeledRows, seed: int = 0) -> Judged:
+    """Scores of one model out of fold, corrected where that helps."""
+    started = time.perf_counter()
+    index = sampled(rows, candidate.most_rows, seed)
+    with quiet():
+        classifier = settled(candidate.classifier, rows, index)
+        raw = out_of_fold(classifier, rows, index)
+    name, calibrator, held_out = calibrated(raw)
+    return Judged(
+        candidate.key,
+        candidate.name,
+        candidate.kind,
+        candidate.simplicity,
+        candidate.settings,
+        replace(candidate, classifier=classifier),
+        index,
+        raw,
+        held_out,
+        name,
+        calibrator,
+        time.perf_counter() - started,
+    )
+
+
+def baseline(rows: LabeledRows) -> Judged:
+    """The class shares of the other folds: what can be said without a column."""
+    started = time.perf_counter()
+    k, n_folds = len(rows.classes), rows.n_folds
+    counts = np.zeros((n_folds, k))
+    np.add.at(counts, (rows.folds, rows.codes), 1)
+    others = counts.sum(axis=0) - counts + 1 / k  # a class may be in one fold alone
+    log_share: Floats = np.log(others / others.sum(axis=1, keepdims=True))
+    held_out = HeldOut(floored(log_share[rows.folds]), rows.codes, rows.classes, rows.folds)
+    return Judged(
+        "majority",
+        "Largest class",
+        "baseline",
+        0,
+        "The shares of the classes, whatever the columns say.",
+        None,
+        np.arange(len(rows)),
+        held_out,
+        held_out,
+        None,
+        None,
+        time.perf_counter() - started,
+    )
+
+
+def sampled(rows: LabeledRows, most: int | None, seed: int) -> Codes:
+    """Some rows of every class and fold, in order; all where no limit is set."""
+    n = len(rows)
+    if most is None or n <= most:
+        return np.arange(n, dtype=np.int32)
+    order = np.random.default_rng(seed).permutation(n)
+    both = rows.codes[order].astype(np.int64) * rows.n_folds + rows.folds[order]
+    _, cells = np.unique(both, return_inverse=True)
+    dealt = stratified_folds(cells.astype(np.int32), -(-n // most))
+    return np.sort(order[dealt == 0]).astype(np.int32)
+
+
+class quiet(warnings.catch_warnings):  # noqa: N801
+    """Trials may meet degenerate folds; what matters is said by their scores."""
+
+    def __enter__(self) -> Any:
+        found = super().__enter__()
+        warnings.simplefilter("ignore")
+        return found
+
+
+def _silent(step: str, done: int, total: int) -> None:
+    pass

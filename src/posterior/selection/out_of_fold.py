@@ -1,0 +1,102 @@
+"""Probabilities of every row by models of the other folds, and their calibration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from posterior.data.typing import Array, Codes, Floats
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.generative.calibration import CALIBRATORS, Calibrator
+from posterior.generative.validation import HeldOut
+from posterior.selection.rows import LabeledRows, take
+
+WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
+ENOUGH = 5000  # rows to learn a correction from
+LEAST = 1e-12  # a probability of zero for what happened would make the mean infinite
+
+
+def out_of_fold(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> HeldOut:
+    """Scores of some rows; models that subtract learn once, others once for each fold.
+
+    How columns become numbers (means, deviations, levels) is learned from all rows, which knows
+    no labels.
+    """
+    table = rows.reading(classifier)
+    if len(index) < len(rows):
+        table = take(table, index)
+    y, folds, codes = rows.y[index], rows.folds[index], rows.codes[index]
+    if hasattr(classifier.model, "cross_validate"):
+        held_out = classifier.model.cross_validate(table, y, folds=folds)
+        log_proba = aligned(held_out.log_proba, held_out.classes, rows)
+    else:
+        log_proba = np.empty((len(index), len(rows.classes)))
+        for f in np.unique(folds):
+            test, train = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
+            model = clone(classifier.model).fit(take(table, train), y[train])
+            answer = model.predict_log_proba(take(table, test))
+            log_proba[test] = aligned(answer, model.classes_, rows)
+    return HeldOut(floored(log_proba), codes, rows.classes, folds)
+
+
+def settled(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> TableClassifier:
+    """The same with the number of neighbors chosen, once: each row is answered by the others."""
+    if getattr(classifier.model, "n_neighbors", None) != "auto":
+        return classifier
+    trial = clone(classifier.model).fit(take(rows.reading(classifier), index), rows.y[index])
+    model = clone(classifier.model)
+    model.set_params(n_neighbors=int(trial.n_neighbors_), smoothing=float(trial.smoothing_))
+    return clone(classifier).set_params(model=model)
+
+
+def aligned(log_proba: Floats, classes: Any, rows: LabeledRows) -> Floats:
+    """Columns of all classes: a fold may lack a class."""
+    if len(classes) == len(rows.classes):
+        return np.asarray(log_proba)
+    out = np.full((len(log_proba), len(rows.classes)), -np.inf)
+    out[:, np.searchsorted(rows.classes, classes)] = log_proba
+    return out
+
+
+def floored(log_proba: Floats) -> Floats:
+    """No class is impossible."""
+    proba = np.maximum(np.exp(log_proba), LEAST)
+    return np.log(proba / proba.sum(axis=1, keepdims=True))
+
+
+def calibrated(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
+    """The correction that lowers log loss by more than its standard error, or none.
+
+    Each fold is corrected by what the other folds say; what is kept is learned from all.
+    """
+    folds = held_out.folds
+    assert folds is not None
+    best: tuple[str | None, Calibrator | None, HeldOut] = (None, None, held_out)
+    gain = 0.0
+    some = np.unique(folds)
+    if len(some) < 3 or len(held_out.codes) < 50:
+        return best
+    before = held_out.losses()["log_loss"]
+    for name, kind in CALIBRATORS.items():
+        log_proba = np.empty_like(held_out.log_proba)
+        for f in some:
+            test = folds == f
+            log_proba[test] = _learned(kind, held_out, ~test).apply(held_out.log_proba[test])
+        corrected = HeldOut(floored(log_proba), held_out.codes, held_out.classes, folds)
+        differences = before - corrected.losses()["log_loss"]
+        means = np.array([differences[folds == f].mean() for f in some])
+        error = means.std(ddof=1) / np.sqrt(len(some))
+        if differences.mean() > max(gain, error, WORTH * before.mean()):
+            gain = float(differences.mean())
+            best = (name, _learned(kind, held_out, np.ones(len(folds), bool)), corrected)
+    return best
+
+
+def _learned(kind: Any, held_out: HeldOut, inside: Array) -> Calibrator:
+    """A correction, from some thousand rows, which are enough."""
+    index = np.flatnonzero(inside)
+    index = index[:: -(-len(index) // ENOUGH)]
+    found: Calibrator = kind.fit(held_out.log_proba[index], held_out.codes[index], None)
+    return found

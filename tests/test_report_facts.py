@@ -1,0 +1,245 @@
+"""What a report knows: complete, out of sample, and to be computed again from its own JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("duckdb")
+
+from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, roc_auc_score
+
+from posterior.app.report.facts import Study, facts, study
+from posterior.data.files import read
+
+pytestmark = pytest.mark.filterwarnings("error:::posterior")
+
+
+@pytest.fixture(scope="module")
+def penguins(shared_data: Path) -> Study:
+    file = read(shared_data / "penguins.csv")
+    return study(file.frame, "species", source=file.source)
+
+
+@pytest.fixture(scope="module")
+def told(penguins: Study) -> dict[str, Any]:
+    """What the file beside the report says."""
+    found: dict[str, Any] = json.loads(penguins.facts.to_json())
+    return found
+
+
+def sample(shared_data: Path, name: str, n: int) -> Any:
+    frame = read(shared_data / name).frame
+    index = np.sort(np.random.default_rng(0).permutation(frame.num_rows)[:n])
+    return frame.take(index)
+
+
+def test_the_facts_are_plain_json_without_a_number_that_is_none(told: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_every_score_can_be_computed_again_from_the_predictions(told: dict[str, Any]) -> None:
+    p = told["predictions"]
+    proba, codes = np.array(p["proba"]), np.array(p["codes"])
+    proba = proba / proba.sum(axis=1, keepdims=True)
+    (chosen,) = (c for c in told["candidates"] if c["key"] == told["choice"]["key"])
+    assert chosen["log_loss"]["value"] == pytest.approx(log_loss(codes, proba), rel=1e-3)
+    assert chosen["accuracy"]["value"] == pytest.approx((proba.argmax(axis=1) == codes).mean())
+    truth = np.eye(len(told["classes"]))[codes]
+    brier = ((proba - truth) ** 2).sum(axis=1).mean()
+    assert chosen["brier"]["value"] == pytest.approx(brier, rel=1e-3)
+    assert told["confusion"] == confusion_matrix(codes, proba.argmax(axis=1)).tolist()
+    for k, (roc, recall) in enumerate(zip(told["roc"], told["precision_recall"], strict=True)):
+        assert roc["area"] == pytest.approx(roc_auc_score(codes == k, proba[:, k]), abs=1e-4)
+        expected = average_precision_score(codes == k, proba[:, k])
+        assert recall["area"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_means_and_errors_follow_from_the_folds(told: dict[str, Any]) -> None:
+    for candidate in told["candidates"]:
+        folds = candidate["folds"]
+        rows = np.array([f["rows"] for f in folds])
+        for name in ("log_loss", "accuracy", "brier"):
+            values = np.array([f[name] for f in folds])
+            assert candidate[name]["value"] == pytest.approx(np.average(values, weights=rows))
+            error = values.std(ddof=1) / np.sqrt(len(values))
+            assert candidate[name]["standard_error"] == pytest.approx(error)
+
+
+def test_the_rows_of_the_file_are_named_by_their_number(
+    told: dict[str, Any], shared_data: Path
+) -> None:
+    frame = pd.read_csv(shared_data / "penguins.csv")
+    for row in told["surprises"]["least_expected"][:5]:
+        cells = frame.iloc[row["row"] - 1]
+        assert cells["species"] == row["label"]
+        assert row["values"]["island"] == cells["island"]
+    proba = [row["proba_label"] for row in told["surprises"]["least_expected"]]
+    assert proba == sorted(proba)
+
+
+def test_reliability_bins_hold_every_row_and_give_the_error(told: dict[str, Any]) -> None:
+    for reliability in told["reliability"]:
+        bins = reliability["bins"]
+        rows = np.array([b["rows"] for b in bins])
+        gaps = np.array([abs(b["predicted"] - b["observed"]) for b in bins])
+        assert rows.sum() == told["data"]["rows"] == sum(reliability["histogram"])
+        assert reliability["error"] == pytest.approx(rows @ gaps / rows.sum())
+        assert all(b["observed_low"] <= b["observed"] <= b["observed_high"] for b in bins)
+
+
+def test_columns_are_ranked_by_what_they_say(told: dict[str, Any]) -> None:
+    weights = {f["name"]: f["weight"] for f in told["evidence"]}
+    assert list(weights) == sorted(weights, key=lambda name: -weights[name])
+    assert weights["bill_length_mm"] > 20 * weights["sex"]
+
+
+def test_distributions_count_every_known_cell(told: dict[str, Any]) -> None:
+    missing = {c["name"]: c["missing"] for c in told["data"]["columns"]}
+    rows = told["data"]["rows"]
+    for column in told["numbers"]:
+        assert np.sum(column["counts"]) == rows - missing[column["name"]]
+        step = column["grid"][1] - column["grid"][0]
+        assert (np.array(column["densities"]).sum(axis=1) * step < 1.02).all()
+    for column in told["categories"]:
+        assert np.sum(column["counts"]) == rows
+        shares = [[s for s in line if s is not None] for line in column["shares"]]
+        assert [sum(line) for line in shares] == pytest.approx([1.0] * len(shares))
+
+
+def test_the_boundary_lies_in_two_columns_and_its_grid_is_whole(told: dict[str, Any]) -> None:
+    boundary = told["boundary"]
+    assert {boundary["x_name"], boundary["y_name"]} <= {n["name"] for n in told["numbers"]}
+    shape = len(boundary["y"]), len(boundary["x"])
+    assert np.shape(boundary["codes"]) == np.shape(boundary["proba"]) == shape
+    assert np.min(boundary["proba"]) >= 1 / 3 - 1e-3 and boundary["accuracy"]["value"] > 0.9
+
+
+def test_learning_curves_compare_both_kinds_at_growing_sizes(told: dict[str, Any]) -> None:
+    curves = told["learning"]["curves"]
+    assert [c["kind"] for c in curves] == ["generative", "discriminative"]
+    for curve in curves:
+        sizes = [point["rows"] for point in curve["points"]]
+        assert sizes == sorted(set(sizes)) and len(sizes) >= 6
+        losses = [point["log_loss"]["value"] for point in curve["points"]]
+        assert losses[-1] < losses[0]
+
+
+def test_rows_with_missing_cells_are_told_apart(told: dict[str, Any]) -> None:
+    missing = told["missing"]
+    assert missing["complete"]["rows"] + missing["incomplete"]["rows"] == told["data"]["rows"]
+    assert missing["incomplete"]["rows"] == told["data"]["incomplete_rows"] == 11
+
+
+def test_parameters_have_intervals_around_them(told: dict[str, Any]) -> None:
+    for model in told["parameters"]:
+        assert model["rows"] and model["n_parameters"] > 0
+        for row in model["rows"]:
+            assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_the_model_answers_the_file_it_was_made_from(penguins: Study, shared_data: Path) -> None:
+    frame = read(shared_data / "penguins.csv").frame
+    assert penguins.model.score(frame, "species") > 0.97
+
+
+def test_the_same_seed_gives_the_same_report(penguins: Study, shared_data: Path) -> None:
+    frame = read(shared_data / "penguins.csv").frame
+    again = facts(frame, "species", source="penguins.csv").to_dict()
+    first = penguins.facts.to_dict()
+    for name in ("predictions", "choice", "evidence", "surprises", "boundary", "learning"):
+        assert again[name] == first[name]
+
+
+def test_subgroups_are_those_asked_for(shared_data: Path) -> None:
+    frame = sample(shared_data, "titanic.csv", 300)
+    found = facts(frame, "survived", subgroup=["age", "sex"]).subgroups
+    assert {group.column for group in found} == {"age", "sex"}
+    assert sum(group.rows for group in found if group.column == "sex") == 300
+    with pytest.raises(ValueError, match="Did you mean 'sex'"):
+        facts(frame, "survived", subgroup=["sexe"])
+
+
+def test_what_a_leak_is_worth_is_shown() -> None:
+    random = np.random.default_rng(0)
+    label = random.choice(["a", "b"], 300)
+    frame = pd.DataFrame(
+        {"x": random.normal(label == "a"), "leak": np.where(label == "a", 1.5, 2.5), "label": label}
+    )
+    choice = facts(frame, "label").choice
+    (without,) = choice.without_leaks
+    assert without.column == "leak" and without.accuracy.value < 0.85
+
+
+def test_a_wrong_label_is_doubted() -> None:
+    random = np.random.default_rng(0)
+    label = np.repeat(["a", "b"], 100)
+    x = random.normal(np.where(label == "a", 0.0, 8.0))
+    label[[7, 150]] = ["b", "a"]
+    surprises = facts(pd.DataFrame({"x": x, "label": label}), "label").surprises
+    assert {row.row for row in surprises.likely_errors} == {8, 151}
+    assert "x = " in surprises.likely_errors[0].reasons[0]
+
+
+def test_a_table_of_counts_shows_each_row_once(shared_data: Path) -> None:
+    found = facts(read(shared_data / "ucb-admissions-counts.csv").frame.slice(0, 8), "Admit")
+    numbers = [row.row for row in found.surprises.least_expected]
+    assert len(set(numbers)) == len(numbers) and max(numbers) <= 8
+    assert any("stand for" in note for note in found.data.notes)
+
+
+def test_documents_have_telling_words_instead_of_columns(shared_data: Path) -> None:
+    found = facts(sample(shared_data, "sms-spam.csv", 500), "label")
+    (terms,) = found.terms
+    spam = terms.terms[found.classes.index("spam")]
+    assert {"claim", "free", "txt", "call"} & set(spam)
+    assert found.evidence == [] and found.boundary is None
+    assert any(row.reasons for row in found.surprises.least_expected)
+
+
+def test_four_rows_are_enough_for_a_report(shared_data: Path) -> None:
+    found = facts(read(shared_data / "cs109" / "simple-train.csv").frame, "Label")
+    assert found.learning is None and any("few" in note for note in found.data.notes)
+
+
+def test_strange_names_are_kept_as_they_are() -> None:
+    frame = pd.DataFrame({'<b>"x"\n': np.arange(40.0) % 7, "label": ['<i>"', "é\n"] * 20})
+    found = facts(frame, "label")
+    assert found.classes == ['<i>"', "é\n"] and found.evidence[0].name == '<b>"x"\n'
+
+
+TABLES = {
+    "adult-train.csv.gz": "income",
+    "car.csv": "class",
+    "credit-g.csv": "class",
+    "fish/fish-train.csv.gz": "species",
+    "glass.csv": "type",
+    "letter.csv.gz": "letter",
+    "movie-polarity-v2.csv.gz": "label",
+    "mushroom.csv": "class",
+    "names/names-language.csv": "language",
+    "signals/italypowerdemand-train.csv": "label",
+    "titanic-counts.csv": "Survived",
+    "weather-numeric.csv": "play",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_every_kind_of_table_gets_a_report_that_beats_guessing_or_says_so(
+    name: str, shared_data: Path
+) -> None:
+    """On a sample of each kind of table, so that all of them take seconds."""
+    found = facts(sample(shared_data, name, 200), TABLES[name])
+    assert found.failures == []
+    (chosen,) = (c for c in found.candidates if c.key == found.choice.key)
+    (base,) = (c for c in found.candidates if c.kind == "baseline")
+    better = chosen.log_loss.value < base.log_loss.value
+    assert better or "no better" in found.choice.summary
+    json.dumps(found.to_dict(), allow_nan=False)

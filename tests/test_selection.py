@@ -1,0 +1,296 @@
+"""Comparison of models: the same folds, honest scores, the one-standard-error rule, calibration."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("duckdb")
+
+from sklearn.base import clone
+from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+from posterior import NaiveBayes
+from posterior.data.files import read
+from posterior.estimators import TableClassifier
+from posterior.generative.validation import HeldOut
+from posterior.preprocessing.numbers import Numbers
+from posterior.preprocessing.roles import infer
+from posterior.selection import Comparison, compare
+from posterior.selection.comparison import sampled
+from posterior.selection.out_of_fold import calibrated
+from posterior.selection.rows import labeled_rows
+from posterior.selection.scores import bin_of, calibration_error, edges
+
+pytestmark = pytest.mark.filterwarnings("error:::posterior")
+
+
+@pytest.fixture(scope="module")
+def penguins(shared_data: Path) -> Any:
+    return read(shared_data / "penguins.csv").frame
+
+
+@pytest.fixture(scope="module")
+def comparison(penguins: Any) -> Comparison:
+    return compare(penguins, "species")
+
+
+def blobs(n: int, apart: float, seed: int = 0) -> pd.DataFrame:
+    random = np.random.default_rng(seed)
+    label = random.integers(0, 2, n)
+    return pd.DataFrame(
+        {
+            "x": random.normal(label * apart),
+            "color": random.choice(["red", "blue"], n),
+            "label": np.where(label == 1, "yes", "no"),
+        }
+    )
+
+
+def test_all_kinds_of_models_are_compared(comparison: Comparison) -> None:
+    keys = {judged.key for judged in comparison.judged}
+    assert keys == {"majority", "naive-bayes", "discriminant", "logistic", "neighbors"}
+    assert comparison.failures == ()
+
+
+def test_models_are_judged_by_the_same_rows_and_folds(comparison: Comparison) -> None:
+    for judged in comparison.judged:
+        assert np.array_equal(judged.held_out.folds, comparison.rows.folds)
+        assert np.array_equal(judged.held_out.codes, comparison.rows.codes)
+
+
+def test_naive_bayes_for_the_price_of_one_fit_is_naive_bayes_fold_by_fold(
+    comparison: Comparison,
+) -> None:
+    (judged,) = (j for j in comparison.judged if j.key == "naive-bayes")
+    rows = comparison.rows
+    table = comparison.roles.prepare(rows.frame).to_pandas()
+    long_way = cross_val_predict(
+        NaiveBayes(), table, rows.y, cv=PredefinedSplit(rows.folds), method="predict_proba"
+    )
+    np.testing.assert_allclose(judged.raw.proba, long_way, atol=1e-9)
+
+
+def test_scores_are_what_sklearn_says_of_the_same_probabilities(comparison: Comparison) -> None:
+    for judged in comparison.judged:
+        proba, y = judged.held_out.proba, comparison.rows.y
+        assert judged.log_loss.value == pytest.approx(log_loss(y, proba), rel=1e-6)
+        right = comparison.rows.classes[proba.argmax(axis=1)] == y
+        assert judged.accuracy.value == pytest.approx(right.mean())
+        each = [
+            brier_score_loss(y == c, proba[:, k]) for k, c in enumerate(comparison.rows.classes)
+        ]
+        assert judged.brier.value == pytest.approx(sum(each))
+
+
+def test_the_chosen_model_is_the_simplest_within_one_standard_error(
+    comparison: Comparison,
+) -> None:
+    models = [j for j in comparison.judged if j.candidate is not None]
+    assert comparison.best.log_loss.value == min(j.log_loss.value for j in models)
+    good = [j for j in models if j.log_loss.value <= comparison.threshold]
+    assert comparison.chosen.simplicity == min(j.simplicity for j in good)
+
+
+def test_a_simple_truth_is_left_to_the_simple_model() -> None:
+    found = compare(blobs(400, 2.0), "label")
+    assert found.chosen.key == "naive-bayes"
+
+
+def test_a_model_that_knows_nothing_is_no_better_than_the_class_shares() -> None:
+    found = compare(blobs(300, 0.0), "label", models=["naive-bayes", "logistic"])
+    (base,) = (j for j in found.judged if j.candidate is None)
+    assert found.chosen.log_loss.value > base.log_loss.value - 0.01
+
+
+def test_every_class_is_in_as_many_folds_as_it_can_be(comparison: Comparison) -> None:
+    rows = comparison.rows
+    for c in range(len(rows.classes)):
+        counts = np.bincount(rows.folds[rows.codes == c], minlength=rows.n_folds)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_the_seed_decides_the_folds(penguins: Any) -> None:
+    roles = infer(penguins, "species")
+    first, again, other = (labeled_rows(penguins, roles, seed=s).folds for s in (0, 0, 1))
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+
+
+def test_rows_without_a_label_are_set_aside_and_counted() -> None:
+    frame = blobs(60, 1.0)
+    frame.loc[[3, 5], "label"] = None
+    rows = labeled_rows(frame, infer(frame, "label"))
+    assert rows.set_aside == 2 and 3 not in rows.places and len(rows) == 58
+
+
+def test_a_class_of_one_row_is_set_aside_and_named() -> None:
+    frame = blobs(60, 1.0)
+    frame.loc[7, "label"] = "maybe"
+    rows = labeled_rows(frame, infer(frame, "label"))
+    assert rows.names == ["no", "yes"] and "maybe" in rows.notes[0]
+
+
+def test_a_table_of_counts_is_the_rows_it_stands_for(shared_data: Path) -> None:
+    frame = read(shared_data / "titanic-counts.csv").frame
+    rows = labeled_rows(frame, infer(frame, "Survived"))
+    assert len(rows) == 2201 and len(np.unique(rows.places)) == 24
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [("x", "different numbers"), ("name", "classes that repeat"), ("none", "got none in any row")],
+)
+def test_targets_that_are_no_classes_are_refused(target: str, said: str) -> None:
+    frame = blobs(60, 1.0).assign(name=[f"n{i}" for i in range(60)], none=None)
+    with pytest.raises(ValueError, match=said):
+        compare(frame, target)
+
+
+def test_one_class_is_refused() -> None:
+    frame = blobs(60, 1.0).assign(label="same")
+    with pytest.raises(ValueError, match="two classes or more"):
+        compare(frame, "label")
+
+
+def test_a_model_that_cannot_read_the_table_is_named() -> None:
+    with pytest.raises(ValueError, match="text-multinomial"):
+        compare(blobs(60, 1.0), "label", models=["text-multinomial"])
+
+
+def test_overconfident_probabilities_are_corrected_and_honest_ones_left() -> None:
+    random = np.random.default_rng(0)
+    log_odds = random.normal(0, 2, 2000)
+    codes = (random.random(2000) < 1 / (1 + np.exp(-log_odds))).astype(np.int32)
+    folds = (np.arange(2000) % 10).astype(np.int32)
+
+    def held_out(factor: float) -> HeldOut:
+        scores = np.column_stack([np.zeros(2000), factor * log_odds])
+        log_proba = scores - np.logaddexp(scores[:, :1], scores[:, 1:])
+        return HeldOut(log_proba, codes, np.array([0, 1]), folds)
+
+    name, calibrator, corrected = calibrated(held_out(4.0))
+    assert name == "temperature" and calibrator is not None
+    assert corrected.log_loss == pytest.approx(held_out(1.0).log_loss, abs=0.01)
+    assert calibrated(held_out(1.0))[0] is None
+
+
+def test_the_calibration_error_is_zero_only_for_what_comes_true() -> None:
+    p = np.repeat([0.2, 0.8], 100)
+    hit = np.r_[np.arange(100) < 20, np.arange(100) < 80]
+    assert calibration_error(p, hit) == pytest.approx(0)
+    assert calibration_error(np.where(p > 0.5, 0.99, 0.01), hit) == pytest.approx(0.19)
+    assert set(bin_of(p, edges(p))) <= set(range(len(edges(p)) - 1))
+
+
+def test_a_sample_keeps_the_shares_of_classes_and_folds(comparison: Comparison) -> None:
+    rows = comparison.rows
+    index = sampled(rows, 100, 0)
+    assert 80 <= len(index) <= 100 and len(np.unique(index)) == len(index)
+    share = np.bincount(rows.codes[index]) / len(index)
+    np.testing.assert_allclose(share, np.bincount(rows.codes) / len(rows), atol=0.05)
+    assert np.array_equal(np.unique(rows.folds[index]), np.arange(rows.n_folds))
+
+
+@pytest.mark.parametrize("key", ["naive-bayes", "discriminant", "logistic", "neighbors"])
+def test_the_model_reads_files_as_they_come(key: str, penguins: Any) -> None:
+    model = compare(penguins, "species", models=[key]).fit()
+    proba = model.predict_proba(penguins)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    shuffled = penguins.to_pandas()[["year", "sex", *penguins.column_names[::-1][2:]]]
+    np.testing.assert_allclose(model.predict_proba(shuffled.assign(more=1)), proba)
+    text = penguins.to_pandas().astype(object)
+    text = text.where(text.notna(), None).map(lambda cell: None if cell is None else str(cell))
+    np.testing.assert_allclose(model.predict_proba(text), proba)
+    assert model.score(penguins, "species") > 0.95
+    with pytest.raises(ValueError, match="Did you mean 'sexe'"):
+        model.predict(penguins.rename_columns({"sex": "sexe"}))
+
+
+@pytest.mark.parametrize("key", ["naive-bayes", "discriminant", "logistic"])
+def test_reasons_add_up_to_the_log_odds_before_correction(key: str, penguins: Any) -> None:
+    model = compare(penguins, "species", models=[key]).fit().set_params(calibrator=None)
+    why = model.explain(penguins.slice(20, 1))
+    assert list(why.feature_names) == [c.name for c in model.roles.table]
+    log_proba = model.predict_log_proba(penguins.slice(20, 1))[0]
+    codes = [list(model.classes_).index(c) for c in (why.of, why.against)]
+    assert why.log_odds == pytest.approx(log_proba[codes[0]] - log_proba[codes[1]], abs=1e-6)
+
+
+def test_what_is_learned_later_and_taken_back_leaves_no_trace(penguins: Any) -> None:
+    model = compare(penguins, "species", models=["naive-bayes"]).fit()
+    before = model.predict_proba(penguins)
+    more = penguins.slice(0, 40)
+    y = np.array(more["species"].to_pylist())
+    model.partial_fit(more, y)
+    assert not np.array_equal(model.predict_proba(penguins), before)
+    assert np.array_equal(model.forget(more, y).predict_proba(penguins), before)
+
+
+def test_halves_that_merge_are_the_whole(penguins: Any) -> None:
+    roles = infer(penguins, "species")
+    whole, first, second = (TableClassifier(NaiveBayes(), roles) for _ in range(3))
+    y = np.array(penguins["species"].to_pylist())
+    whole.fit(penguins, y)
+    first.fit(penguins.slice(0, 200), y[:200])
+    second.fit(penguins.slice(200), y[200:])
+    assert np.array_equal(
+        first.merge(second).predict_proba(penguins), whole.predict_proba(penguins)
+    )
+
+
+def test_other_class_shares_move_the_posterior_as_bayes_says(penguins: Any) -> None:
+    model = compare(penguins, "species", models=["naive-bayes"]).fit().set_params(calibrator=None)
+    priors = np.array([0.2, 0.5, 0.3])
+    moved = model.predict_proba(penguins, priors=priors)
+    odds = model.predict_proba(penguins) * priors / np.exp(model.class_log_prior_)
+    np.testing.assert_allclose(moved, odds / odds.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_a_fitted_model_is_cloned_and_copied() -> None:
+    frame = blobs(60, 2.0)
+    model = compare(frame, "label", models=["logistic"]).fit()
+    assert clone(model).get_params()["reads"] == "numbers"
+    assert np.array_equal(copy.deepcopy(model).predict_proba(frame), model.predict_proba(frame))
+
+
+def test_numbers_are_standardized_and_new_gaps_and_levels_are_met() -> None:
+    frame = pd.DataFrame({"x": [1.0, 3.0, 5.0], "c": ["a", "a", "b"]})
+    numbers = Numbers.learn(frame)
+    assert numbers.names().tolist() == ["x", "c = b"]
+    np.testing.assert_allclose(numbers(frame)[:, 0].mean(), 0, atol=1e-12)
+    np.testing.assert_allclose(numbers(frame)[:, 0].std(), 1)
+    strange = pd.DataFrame({"x": [np.nan, 3.0], "c": ["z", None]})
+    assert numbers(strange).tolist() == [[0, 0], [0, 0]]
+
+
+def test_many_levels_and_gaps_have_columns_of_their_own() -> None:
+    cells = [f"v{i % 60:02}" for i in range(600)]
+    cells[:10] = [None] * 10  # type: ignore[list-item]
+    numbers = Numbers.learn(pd.DataFrame({"c": cells}))
+    names = numbers.names().tolist()
+    assert names[-2:] == ["c is rare", "c is missing"] and len(names) == 51
+    assert (numbers(pd.DataFrame({"c": cells})).sum(axis=1) <= 1).all()
+
+
+def test_text_is_compared_by_models_of_words(shared_data: Path) -> None:
+    frame = read(shared_data / "sms-spam.csv").frame.slice(0, 600)
+    found = compare(frame, "label")
+    assert {j.key for j in found.judged} >= {"text-multinomial", "text-bernoulli", "text-logistic"}
+    assert found.chosen.accuracy.value > 0.94
+    model = found.fit()
+    why = model.explain(frame.slice(2, 1))  # "Free entry in 2 a wkly comp ..."
+    assert why.of == "spam" and "free" in why.feature_names.tolist()
+
+
+def test_names_are_compared_by_their_letters(shared_data: Path) -> None:
+    frame = read(shared_data / "names" / "names-gender.csv").frame
+    index = np.arange(0, frame.num_rows, 10)
+    found = compare(frame.take(index), "gender", models=["text-multinomial"])
+    assert found.chosen.accuracy.value > 0.7
