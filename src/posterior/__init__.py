@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         VarianceFloor,
     )
     from posterior.storage import ModelFileError, load, save
+    from posterior.text import Words
 
     __version__: str
 
@@ -94,6 +95,7 @@ __all__ = [
     "TfidfTransformer",
     "TfidfVectorizer",
     "VarianceFloor",
+    "Words",
     "__version__",
     "load",
     "save",
@@ -101,7 +103,7 @@ __all__ = [
 ]
 
 # Where the names live, in the order of how much each part loads.
-_HOMES = ["data.errors", "engines", "families", "estimators", "storage"]
+_HOMES = ["data.errors", "engines", "families", "text", "estimators", "storage"]
 _PARTS = {"data", "datasets", "engines", "estimators", "explain", "families", "plots"}
 _PARTS |= {"preprocessing", "selection", "storage"}
 

@@ -13,9 +13,10 @@ import numpy as np
 from posterior.data.names import plain, quoted
 from posterior.data.typing import Array, Floats
 
-Kind = Literal["number", "category"]
+Kind = Literal["number", "category", "text"]
 
 TIMES = (date, time, timedelta)
+TEXTS, WORDS = 20, 5  # texts are more than so many, and have so many words on average
 EPOCH = np.datetime64("1970-01-01", "us")
 
 
@@ -74,6 +75,24 @@ def kind(column: nw.Series[Any]) -> Kind:
         f"Expected numbers or categories in column {column.name!r}, got values of type "
         f"{', '.join(names)}. Convert the column, or leave it out."
     )
+
+
+def kind_or_text(column: nw.Series[Any]) -> Kind:
+    """The same, where strings that hardly repeat and have many words are text."""
+    found = kind(column)
+    if found != "category" or column.dtype == nw.Boolean:
+        return found
+    cells = [cell for cell in column.to_list() if not missing(cell)]
+    return "text" if are_texts(cells) else found
+
+
+def are_texts(cells: Sequence[Any]) -> bool:
+    """Whether strings are sentences rather than names of kinds."""
+    values = list({cell: None for cell in cells if isinstance(cell, str)})
+    if len(values) <= TEXTS or len(values) <= 0.3 * len(cells):
+        return False
+    some = values[:1000]
+    return sum(len(value.split()) for value in some) >= WORDS * len(some)
 
 
 def missing(value: Any) -> bool:

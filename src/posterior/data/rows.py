@@ -47,7 +47,7 @@ class SparseRows:
 
     def take(self, index: Array) -> SparseRows:
         """Copies of the rows at some positions, in that order."""
-        return SparseRows.of(self.scipy()[index])
+        return SparseRows.of(self.scipy(copy=False)[index])
 
     def canonical(self) -> SparseRows:
         """The same rows with columns ascending, and cells that were stored in parts added up."""

@@ -82,7 +82,7 @@ class Local:
         if len(starts) == 1:
             return function(rows)
         with _one_blas_thread():
-            return reduce(add, self._map(lambda i: function(rows[i : i + size]), starts))
+            return reduce(add, self.map(lambda i: function(rows[i : i + size]), starts))
 
     def fill(
         self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
@@ -98,7 +98,7 @@ class Local:
             function(X[rows], rows, out[rows])
 
         with _one_blas_thread():
-            for _ in self._map(part, chunk_starts(n, size)):
+            for _ in self.map(part, chunk_starts(n, size)):
                 pass
         return None
 
@@ -108,7 +108,8 @@ class Local:
         rounds = -(-n_rows // (most * n))
         return max(least, -(-n_rows // max(rounds * n, 1)))
 
-    def _map(self, function: Callable[[int], T], starts: Iterable[int]) -> Iterable[T]:
+    def map(self, function: Callable[[int], T], starts: Iterable[int]) -> Iterable[T]:
+        """function(i) of all i, in order."""
         n = self.threads or n_threads()
         if n == 1:
             return map(function, starts)

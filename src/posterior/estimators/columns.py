@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +17,7 @@ from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
 from posterior.data.typing import Array
+from posterior.engines.local import n_threads
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.table import TableInput
 from posterior.families import (
@@ -31,6 +32,9 @@ from posterior.families import (
 )
 from posterior.families.family import AnyFamily
 from posterior.families.product import Parts
+from posterior.text.reading import term_rows
+from posterior.text.term_rows import TermRows
+from posterior.text.words import Words
 
 FAMILIES: dict[str, AnyFamily] = {
     "bernoulli": Bernoulli(),
@@ -38,6 +42,7 @@ FAMILIES: dict[str, AnyFamily] = {
     "gaussian": Gaussian(),
     "multinomial": Multinomial(),
     "poisson": Poisson(),
+    "words": Words(),
 }
 SPARSE = (Bernoulli, Multinomial, Poisson)  # families that read sparse rows
 
@@ -55,6 +60,7 @@ class MixedColumns(TableInput, Hooks):
 
     families: Any
     prior_rows: Any
+    reads_text: ClassVar[bool] = False  # whether sentences are words; otherwise they are kinds
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -88,9 +94,10 @@ class MixedColumns(TableInput, Hooks):
         if isinstance(columns, np.ndarray):
             return tuple(Column(plain(name), "number") for name in names)
         pairs = zip(names, columns, strict=True)
+        kind = frames.kind_or_text if self.reads_text else frames.kind
         asked = self.families if isinstance(self.families, Mapping) else {}
         return tuple(
-            Column(plain(name), "category" if name in asked else frames.kind(column))
+            Column(plain(name), "category" if name in asked else kind(column))
             for name, column in pairs
         )
 
@@ -111,6 +118,8 @@ class MixedColumns(TableInput, Hooks):
                 family = _family(self.families, column.name)
             elif column.kind == "number":
                 family = Gaussian(PseudoRows(self.prior_rows))
+            elif column.kind == "text":
+                family = Words(Laplace(self.prior_rows))
             else:
                 family = Categorical(Laplace(self.prior_rows))
             if getattr(self, "predictive", False) and hasattr(family, "predictive"):
@@ -124,19 +133,25 @@ class MixedColumns(TableInput, Hooks):
         """Whether one family of numbers has all columns."""
         blocks = self._blocks()
         whole = len(blocks) == 1 and len(blocks[0][1]) == len(self.schema_)
-        return whole and not isinstance(blocks[0][0], Categorical)
+        return whole and not isinstance(blocks[0][0], Categorical | Words)
 
     def _blocks(self) -> list[tuple[AnyFamily, tuple[int, ...]]]:
-        """Columns that share a family, together."""
-        blocks: dict[AnyFamily, list[int]] = {}
-        for j, family in enumerate(self._assigned()):
+        """Columns that share a family, together; each text has its own words."""
+        blocks: dict[Any, list[int]] = {}
+        families = self._assigned()
+        for j, family in enumerate(families):
             if family is not None:
-                blocks.setdefault(family, []).append(j)
-        return [(family, tuple(js)) for family, js in blocks.items()]
+                blocks.setdefault((family, j) if isinstance(family, Words) else family, []).append(
+                    j
+                )
+        return [(families[js[0]], tuple(js)) for js in blocks.values()]  # type: ignore[misc]
 
     def _block(
         self, columns: Array | list[nw.Series[Any]], family: AnyFamily, js: tuple[int, ...]
-    ) -> Array | CodedRows:
+    ) -> Any:
+        if isinstance(family, Words):
+            texts = frames.items(_cells(columns, js[0]), self.schema_[js[0]].name)
+            return term_rows(texts, self.engine_.map, n_threads())
         if isinstance(family, Categorical):
             cells = [frames.items(_cells(columns, j), self.schema_[j].name) for j in js]
             values = tuple(frames.distinct(c) for c in cells)
@@ -149,7 +164,7 @@ class MixedColumns(TableInput, Hooks):
     def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
         parts = X.parts if isinstance(X, Blocks) else (X,)
         for (family, js), part in zip(self._blocks(), parts, strict=True):
-            if isinstance(part, CodedRows):
+            if isinstance(part, CodedRows | TermRows):
                 continue
             counts = isinstance(family, Multinomial | Poisson)
             validate.check_numbers(
@@ -176,7 +191,7 @@ class MixedColumns(TableInput, Hooks):
         parts = features.parts if isinstance(features, Parts) else (features,)
         for (family, js), part in zip(self._blocks(), parts, strict=True):
             for i, j in enumerate(js):
-                seen[j] = _summary(part.values[i]) if isinstance(family, Categorical) else ""
+                seen[j] = _summary(family, part, i)
         families = self._assigned()
         return Table(
             {
@@ -233,6 +248,11 @@ def _sampled(part: Any, i: int, kind: frames.Kind) -> Array:
     return values.astype(np.float64) if kind == "number" else values
 
 
-def _summary(values: Array) -> str:
+def _summary(family: AnyFamily, part: Any, i: int) -> str:
+    if isinstance(family, Words):
+        return f"{len(part.terms):,} words"
+    if not isinstance(family, Categorical):
+        return ""
+    values = part.values[i]
     shown = ", ".join(str(v) for v in values[:4])
     return shown if len(values) <= 4 else f"{shown}, ... ({len(values)})"

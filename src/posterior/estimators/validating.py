@@ -51,7 +51,7 @@ class Validating(Learning):
         other, rows = self._untouched(X, y, sample_weight)
         groups = rows.groups
         assert isinstance(groups, Hard)
-        fold = _folds(folds, X, groups.codes, groups.n_groups)
+        fold = folds_of(folds, X, groups.codes, groups.n_groups)
         parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._sum)
         joints = models_without(parts, other._finish_held_out)
         return other._held_out(score_held_out(rows.X, fold, joints, self.engine_), rows, fold)
@@ -101,7 +101,7 @@ class Validating(Learning):
         other, rows = self._untouched(X, y, sample_weight)
         groups = rows.groups
         assert isinstance(groups, Hard)
-        fold = _folds(folds, X, groups.codes, groups.n_groups)
+        fold = folds_of(folds, X, groups.codes, groups.n_groups)
         parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._sum)
         results: list[HeldOut | None] = []
         reason: DegenerateError | None = None
@@ -179,7 +179,7 @@ def _kinds(family: AnyFamily) -> Any:
     return type(family)
 
 
-def _folds(folds: Any, X: Any, codes: Codes, n_groups: int) -> Codes:
+def folds_of(folds: Any, X: Any, codes: Codes, n_groups: int) -> Codes:
     """The fold of each row."""
     n = len(codes)
     if isinstance(folds, int | np.integer):

@@ -27,6 +27,7 @@ from posterior.statistics import (
 from posterior.storage.errors import ModelFileError, expect
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import TermWeights
+from posterior.text.words import WordParameters
 
 
 class Extent(NamedTuple):
@@ -191,7 +192,7 @@ def _(value: TermSums) -> Extent:
     expect(inside, "cells of the terms")
     for sums, n in ((value.rows, k), (value.documents, cells), (value.total, cells)):
         expect(isinstance(sums, Exact) and sums.shape == (n,), "sums of documents")
-    return Extent(k, (len(value.terms),))
+    return Extent(k, (1,))  # a column of text, however many words it has
 
 
 @measured.register
@@ -199,3 +200,10 @@ def _(value: TermWeights) -> Extent:
     k, d = table(value.weight)
     expect(shape_of(value.offset) == (k,), "an offset of each class")
     return Extent(k, (d,))
+
+
+@measured.register
+def _(value: WordParameters) -> Extent:
+    k, d = table(value.urn.log_prob)
+    expect(d == len(value.terms), "a probability of each word")
+    return Extent(k, (1,))

@@ -1,1 +1,5 @@
-"""From documents to counts of terms: what a document is, what its terms are, and their sums."""
+"""Documents: what their terms are, how they are counted, and what their sums are."""
+
+from posterior.text.words import Words
+
+__all__ = ["Words"]

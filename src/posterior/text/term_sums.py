@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import Hard
+from posterior.data.rows import Hard, SparseRows
 from posterior.data.typing import Array, Floats, Integers
 from posterior.kernels.text import Terms
 from posterior.statistics.exact import Exact
@@ -36,12 +36,13 @@ class TermSums:
     total: Exact  # (cells,)
 
     @classmethod
-    def of(cls, X: TermRows, groups: Hard) -> TermSums:
+    def of(cls, X: TermRows, groups: Hard, cells: SparseRows | None = None) -> TermSums:
+        """Sums of damped counts, or of other cells x of the same rows."""
         k, weight = groups.n_groups, groups.weight
         codes = groups.codes if X.absent is None else np.where(X.absent, -1, groups.codes)
         rows = group_weight(Hard(codes.astype(np.int32), k, weight))
         column, parts, sizes = [], [], np.zeros(k, np.int64)
-        cells = X.cells()
+        cells = X.cells() if cells is None else cells
         step = max(1, DENSE // max(len(X.terms), 1))
         for first in range(0, k, step):
             some = min(step, k - first)

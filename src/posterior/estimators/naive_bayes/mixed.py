@@ -27,15 +27,16 @@ class NaiveBayes(MixedColumns, GenerativeClassifier):
 
     p(y = k | x) ∝ π_k ∏ⱼ p(xⱼ | θ_kj)
 
-    Numbers are Gaussian; strings, categories and booleans are categorical. Missing cells are left
-    out, which is exact. Values never seen have the probability that their prior gives them.
+    Numbers are Gaussian; strings, categories and booleans are categorical, and strings that are
+    sentences are read as the words in them. Missing cells are left out, which is exact. Values
+    never seen have the probability that their prior gives them.
 
     Parameters
     ----------
     families : family, or mapping of columns to families, optional
         For all columns, or for some by name (by position in an array): a family such as
-        `Gaussian()` or `Poisson()`, its name such as "categorical", or None to leave the column
-        out.
+        `Gaussian()` or `Poisson()`, its name such as "categorical" or "words", or None to leave the
+        column out.
     prior_rows : float, default=1.0
         Weight of the prior of columns whose family was not given: pseudo-rows with the mean and
         variance of all classes for numbers, of every value for categories.
@@ -63,6 +64,7 @@ class NaiveBayes(MixedColumns, GenerativeClassifier):
     array(['yes'], dtype='<U3')
     """
 
+    reads_text = True
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
         "prior_rows": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
     }

@@ -160,7 +160,7 @@ class Analyzing(Parameters):
     def _counting(self, progress: Progress) -> Counting:
         own = self.decode if self._replaced("decode") else None
         reader = Reader(self.input, self.encoding, self.decode_error, self.missing, own)
-        return Counting(self._analysis(), reader, self.engine_._map, n_threads(), progress)
+        return Counting(self._analysis(), reader, self.engine_.map, n_threads(), progress)
 
     def _check_input(self, documents: Any) -> None:
         check_collection(documents)

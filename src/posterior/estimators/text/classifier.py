@@ -31,7 +31,7 @@ from posterior.estimators.text.choosing import (
 from posterior.estimators.text.correcting import LOGISTIC
 from posterior.estimators.text.counts import TERMS
 from posterior.estimators.text.explaining import ExplainingDocuments
-from posterior.estimators.validating import _folds as folds_of
+from posterior.estimators.validating import folds_of
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.validation import HeldOut
 from posterior.text.term_sums import TermSums

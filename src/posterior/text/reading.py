@@ -1,0 +1,24 @@
+"""A column of text, as rows of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from posterior.data.rows import SparseRows
+from posterior.kernels.text import Rule
+from posterior.text.analysis import Analysis
+from posterior.text.counting import Counting, Map
+from posterior.text.documents import Reader
+from posterior.text.term_rows import TermRows
+
+
+def term_rows(texts: Sequence[str | None], spread: Map, threads: int) -> TermRows:
+    """How often each text has each of the words that occur, None where a text is missing."""
+    counting = Counting(Analysis(Rule()), Reader(), spread, threads)
+    counts, bags = counting.bags([text or "" for text in texts])
+    column = np.arange(len(counts), dtype=np.int32)
+    matrix = counting.matrix(bags, counts, column, len(counts), np.float64)
+    absent = np.array([text is None for text in texts])
+    return TermRows(counts.terms, SparseRows.of(matrix), absent if absent.any() else None)
