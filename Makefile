@@ -96,7 +96,7 @@ $(VENV)/.package: $(VENV)/.made $(SOURCES)
 	    echo "   no C++20 compiler with Python.h: installing the slower NumPy kernels"; fi; \
 	  PATH="$(abspath $(BIN)):$$PATH" \
 	  POSTERIOR_REQUIRE_COMPILED=$${POSTERIOR_REQUIRE_COMPILED:-$$compiled} \
-	  $(PIP) --no-build-isolation --config-settings=build-dir=build/editable --editable ".[app,demo]"
+	  $(PIP) --no-build-isolation --config-settings=build-dir=build/editable --editable ".[serve,demo]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.package

@@ -113,8 +113,38 @@ def load(path: Path) -> tuple[list[Result], dict[str, str | int]]:
 
 
 def draw(results: Sequence[Result], facts: dict[str, str | int], path: Path) -> None:
-    """Bars from 1 (as fast) to the ratio, a tick at the target; SVG or PNG by the suffix."""
+    """Ratios as bars, and cases of growing size as lines; SVG or PNG by the suffix."""
     alt = import_altair()
+    growing = [r for r in results if r.case.endswith("_growth")]
+    others = [r for r in results if not r.case.endswith("_growth")]
+    pictures = [*([bars(alt, others, facts)] if others else [])]
+    pictures += [lines(alt, growing, facts)] if growing else []
+    whole = alt.vconcat(*pictures).resolve_scale(color="independent")
+    whole.configure_axis(labelLimit=400).save(path)
+
+
+def lines(alt: Any, results: Sequence[Result], facts: dict[str, str | int]) -> Any:
+    """Seconds by megabytes on logarithmic axes: a straight line of slope one is linear."""
+    rows = [
+        {"megabytes": float(r.operation.split()[0]), "who": who, "seconds": cost.seconds}
+        for r in results
+        for who, cost in (("posterior", r.ours), (r.peer, r.theirs))
+    ]
+    log = alt.Scale(type="log")
+    return (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("megabytes:Q", scale=log, title="size, MB"),
+            y=alt.Y("seconds:Q", scale=log, title="seconds"),
+            color=alt.Color("who:N", title=None, scale=alt.Scale(range=["#2a7f62", "#999"])),
+        )
+        .properties(width=500, height=300, title=f"{results[0].case}, {facts['cpu']}")
+    )
+
+
+def bars(alt: Any, results: Sequence[Result], facts: dict[str, str | int]) -> Any:
+    """From 1 (as fast) to the ratio, a tick at the target."""
     rows = [
         {
             "label": f"{r.case} {r.operation}, {r.peer}",
@@ -127,7 +157,7 @@ def draw(results: Sequence[Result], facts: dict[str, str | int], path: Path) -> 
     colors = alt.Scale(domain=["met", "missed", "no target"], range=["#2a7f62", "#c8553d", "#999"])
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=alt.Y("label:N", sort=None, title=None))
     scale = alt.Scale(type="log")
-    bars = base.mark_bar().encode(
+    ratio = base.mark_bar().encode(
         x=alt.X("ratio:Q", scale=scale, title="peer's time / our time"),
         x2=alt.datum(1),
         color=alt.Color("verdict:N", scale=colors, title="target"),
@@ -135,9 +165,7 @@ def draw(results: Sequence[Result], facts: dict[str, str | int], path: Path) -> 
     ticks = base.mark_tick(color="black", thickness=2).encode(x=alt.X("target:Q", scale=scale))
     subtitle = f"{facts['cpu']}, {facts['cores']} cores, scikit-learn {facts['scikit-learn']}"
     title = alt.Title("How many times as fast as the peer", subtitle=subtitle)
-    (bars + ticks).properties(width=500, height=alt.Step(15), title=title).configure_axis(
-        labelLimit=400
-    ).save(path)
+    return (ratio + ticks).properties(width=500, height=alt.Step(15), title=title)
 
 
 def import_altair() -> Any:

@@ -80,7 +80,8 @@ def text_classifier(shrink: int) -> Iterator[Operation]:
 def text_growth(shrink: int) -> Iterator[Operation]:
     """CountVectorizer from 10 MB to 1 GB of the same kind of text: the cost of a megabyte"""
     for megabytes in SIZES:
-        documents, _ = zipf(megabytes // min(shrink, 10))
+        megabytes //= min(shrink, 10)
+        documents, _ = zipf(megabytes)
 
         def lower(documents: list[str] = documents) -> int:
             return sum(len(document.lower()) for document in documents)

@@ -9,16 +9,17 @@ from typing import Annotated
 import typer
 
 from posterior.app.cli.command import Answer
-from posterior.app.cli.options import MODEL
 
 
 def serve(
-    model: MODEL,
+    model: Annotated[
+        str | None, typer.Argument(help="Model file; without one, the page begins with training.")
+    ] = None,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen at.", min=0, max=65535)] = 8000,
 ) -> Answer:
     """Answer over HTTP, and on a page for people."""
-    if not Path(model).is_file():
+    if model is not None and not Path(model).is_file():
         raise FileNotFoundError(2, "Expected a model file, and there is none", model)
     try:
         server = import_module("posterior.app.server")

@@ -1,0 +1,173 @@
+"""What a model can be asked about: its columns, with the ranges and values that it has learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from posterior.data.names import plain
+from posterior.data.typing import Array
+from posterior.preprocessing.numbers import Levels
+from posterior.preprocessing.roles import ColumnRole
+from posterior.statistics import Counts, Moments
+from posterior.statistics.cross_products import CrossSums
+
+Kind: TypeAlias = Literal["number", "category", "date", "text"]
+
+MOST = 500  # values of a category that are listed
+WIDE = 3.0  # standard deviations of a class that a range covers, where no more is known
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A cell of the form: a number in a range, a word of some, a date, a text."""
+
+    name: str
+    kind: Kind
+    low: float | None = None  # of numbers; of dates in days since 1970
+    high: float | None = None
+    typical: float | str | None = None
+    whole: bool = False  # whether all numbers seen were
+    values: tuple[str, ...] = ()
+
+
+def columns_of(model: Any) -> tuple[Column, ...]:
+    """The columns that a fitted model reads, in its order."""
+    if hasattr(model, "roles"):
+        roles = model.roles.text if model.reads == "documents" else model.roles.table
+        return tuple(_of_role(role, _values(model)) for role in roles)
+    if reads_documents(model):
+        return (Column("text", "text"),)
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    names = names or [f"column {j + 1}" for j in range(int(model.n_features_in_))]
+    if hasattr(model, "schema_"):
+        return _of_families(model, names)
+    if (encoding := getattr(model, "encoding_", None)) is not None:
+        return tuple(_of_encoded(column) for column in encoding.columns)
+    return _of_numbers(model, names)
+
+
+def reads_documents(model: Any) -> bool:
+    """Whether a model is given texts rather than a table."""
+    if hasattr(model, "roles"):
+        return bool(model.reads == "documents")
+    return hasattr(model, "token_pattern") or hasattr(model, "vectorizer_")
+
+
+def _of_role(role: ColumnRole, values: dict[str, tuple[str, ...]]) -> Column:
+    if role.role in ("text", "word"):
+        return Column(role.name, "text")
+    if role.role in ("number", "date"):
+        kind: Kind = "number" if role.role == "number" else "date"
+        whole = not any("." in example or "e" in example for example in role.examples)
+        return Column(role.name, kind, role.low, role.high, role.mean, whole)
+    listed = values.get(role.name, tuple(sorted(role.examples)))
+    if role.role == "boolean":  # as roles write them
+        listed = tuple(sorted({value.lower() for value in listed}))
+    usual = next((e for e in role.examples if e in listed), listed[0] if listed else None)
+    return Column(role.name, "category", typical=usual, values=listed[:MOST])
+
+
+def _values(model: Any) -> dict[str, tuple[str, ...]]:
+    """The words of each column of a table, where the model inside remembers them."""
+    if model.reads == "numbers":
+        return {
+            column.name: tuple(sorted(filter(None, (column.reference, *column.levels))))
+            for column in model.numbers_.columns
+            if isinstance(column, Levels)
+        }
+    if hasattr(model.model_, "schema_"):
+        names = [str(column.name) for column in model.model_.schema_]
+        return {c.name: c.values for c in _of_families(model.model_, names) if c.values}
+    if (examples := getattr(model.model_, "_examples", None)) is not None:
+        return {c.name: c.values for c in _of_examples(examples.X, []) if c.values}
+    return {}
+
+
+def _of_families(model: Any, names: list[str]) -> tuple[Column, ...]:
+    """Columns of naive Bayes, by the statistics of each block of them."""
+    found = {j: Column(name, "number") for j, name in enumerate(names)}
+    features = model.statistics_.features
+    parts = getattr(features, "parts", (features,))
+    for (_, places), part in zip(model._blocks(), parts, strict=True):
+        block = [names[j] for j in places]
+        found |= zip(places, _of_statistics(part, block), strict=True)
+    return tuple(found[j] for j in range(len(names)))
+
+
+def _of_statistics(statistics: Any, names: list[str]) -> tuple[Column, ...]:
+    if isinstance(statistics, Counts):
+        if len(statistics.values) != len(names):  # of whole rows
+            return tuple(Column(name, "number") for name in names)
+        weight = statistics.table.rounded().sum(axis=0)
+        split = np.split(weight, np.cumsum([len(v) for v in statistics.values])[:-1])
+        return tuple(
+            _category(name, values, count)
+            for name, values, count in zip(names, statistics.values, split, strict=True)
+        )
+    if isinstance(statistics, CrossSums):
+        statistics = statistics.complete.moments()
+    if not isinstance(statistics, Moments):
+        return tuple(Column(name, "number", low=0.0, whole=True) for name in names)
+    mean, scatter = statistics.mean_and_scatter()
+    weight = statistics.weight.rounded()
+    seen = weight > 0
+    reach = WIDE * np.sqrt(np.maximum(scatter, 0.0) / np.where(seen, weight, 1.0))
+    low = np.where(seen, mean - reach, np.inf).min(axis=0)
+    high = np.where(seen, mean + reach, -np.inf).max(axis=0)
+    middle = (np.where(seen, mean, 0.0) * weight).sum(axis=0) / np.maximum(weight.sum(axis=0), 1)
+    return tuple(_number(*facts) for facts in zip(names, low, high, middle, strict=True))
+
+
+def _of_encoded(column: Any) -> Column:
+    """A column of a model of numbers that were made of words."""
+    if hasattr(column, "levels"):
+        return Column(column.name, "category", typical=column.levels[0], values=column.levels)
+    return Column(column.name, "number", typical=column.fill)
+
+
+def _of_numbers(model: Any, names: list[str]) -> tuple[Column, ...]:
+    if (examples := getattr(model, "_examples", None)) is not None:
+        return _of_examples(examples.X, names)
+    features = getattr(getattr(model, "statistics_", None), "features", None)
+    if isinstance(features, Counts | CrossSums | Moments):
+        return _of_statistics(features, names)
+    typical = getattr(model, "typical_", [None] * len(names))
+    return tuple(
+        Column(name, "number", typical=None if t is None else float(t))
+        for name, t in zip(names, typical, strict=True)
+    )
+
+
+def _of_examples(X: Any, names: list[str]) -> tuple[Column, ...]:
+    """Columns of rows that are kept."""
+    if not hasattr(X, "parts"):
+        dense = X if isinstance(X, np.ndarray) and X.ndim == 2 else None
+        if dense is None:
+            return tuple(Column(name, "number") for name in names)
+        return tuple(_of_cells(name, cells) for name, cells in zip(names, dense.T, strict=True))
+    return tuple(_of_cells(str(n), cells) for n, cells in zip(X.names, X.parts, strict=True))
+
+
+def _of_cells(name: str, cells: Array) -> Column:
+    if cells.dtype.kind in "OU":
+        values, counts = np.unique([c for c in cells if c is not None], return_counts=True)
+        return _category(name, values, counts)
+    known = cells[np.isfinite(cells)]
+    if not len(known):
+        return Column(name, "number")
+    return _number(name, known.min(), known.max(), known.mean())
+
+
+def _category(name: str, values: Array, counts: Array) -> Column:
+    usual = str(plain(values[int(np.argmax(counts))])) if len(values) else None
+    listed = tuple(str(plain(value)) for value in values[:MOST])
+    return Column(name, "category", typical=usual, values=listed)
+
+
+def _number(name: str, low: float, high: float, middle: float) -> Column:
+    if not (np.isfinite(low) and np.isfinite(high)):
+        return Column(name, "number")
+    return Column(name, "number", float(low), float(high), float(middle))

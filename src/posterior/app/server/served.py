@@ -1,0 +1,156 @@
+"""A model to be asked: rows in, posteriors and decisions out. Nothing here changes the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from posterior.app.cli import models
+from posterior.app.cli.tables import Types
+from posterior.app.server.cells import Row, table_of
+from posterior.app.server.columns import Column, columns_of, reads_documents
+from posterior.data import validate
+from posterior.data.names import plain
+from posterior.data.typing import Floats
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PRIORS = ("class_log_prior_", "class_prior_", "priors_")
+
+
+class Served:
+    """A fitted model, its columns and its classes."""
+
+    def __init__(self, model: Any, name: str = "model") -> None:
+        if not hasattr(model, "predict_proba"):
+            raise ValueError(
+                "Expected a model that gives probabilities, to serve it, got "
+                f"{type(model).__name__}."
+            )
+        self.model = model
+        self.name = name
+        self.columns: tuple[Column, ...] = columns_of(model)
+        self.documents = reads_documents(model)
+        self.target = models.target_of(model)
+        self.log_prior = _log_prior(model)
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """Names of the classes; the clusters of a mixture are numbered."""
+        if hasattr(self.model, "classes_"):
+            return [str(plain(label)) for label in self.model.classes_]
+        k = len(self.model.weights_)
+        return [f"cluster {i + 1}" for i in range(k)]
+
+    @property
+    def kind(self) -> str:
+        """The class of the model, of the one inside if it has one."""
+        inner = getattr(self.model, "model_", self.model)
+        inner = self.model if isinstance(inner, str) else inner
+        inner = getattr(inner, "model_", inner) if hasattr(inner, "vectorizer_") else inner
+        return type(inner).__name__
+
+    def ignored(self) -> set[str]:
+        """Columns of training that the model does not read."""
+        roles = getattr(self.model, "roles", None)
+        return set() if roles is None else {column.name for column in roles.columns}
+
+    def types(self) -> Types | None:
+        """How the text of a file is read, by column, if the model knows their names."""
+        if not models.columns(self.model):
+            return None
+        numbers = {c.name: "double" for c in self.columns if c.kind == "number"}
+        return models.types_learned(self.model) or numbers
+
+    def rows(self, rows: Sequence[Row]) -> Any:
+        """Rows of JSON as the model takes them."""
+        return self.read(table_of(rows, self.columns, self.ignored()))
+
+    def read(self, table: pa.Table) -> Any:
+        """A table as the model takes it."""
+        if self.documents and not hasattr(self.model, "roles"):
+            from posterior.data.files import column_named
+
+            name = "text" if table.num_columns > 1 else table.column_names[0]
+            column = table.column(column_named(table.column_names, name))
+            return [text or "" for text in column.to_pylist()]
+        X = models.features(self.model, table)
+        if models.columns(self.model) or any(c.kind != "number" for c in self.columns):
+            return X
+        cells = [np.asarray(column.to_numpy(), np.float64) for column in X.columns]
+        return np.column_stack(cells)
+
+    def posterior(self, X: Any, priors: Mapping[str, float] | None = None) -> Floats:
+        """p(k | x) of each row, perhaps with other shares of the classes, (n, k)."""
+        if priors is None:
+            return np.asarray(self.model.predict_proba(X))
+        shares = self.shares(priors)
+        if "priors" in signature(self.model.predict_proba).parameters:
+            return np.asarray(self.model.predict_proba(X, priors=shares))
+        with np.errstate(divide="ignore"):
+            moved = np.log(self.model.predict_proba(X)) + self.shift(priors)
+        return np.asarray(np.exp(moved - logsumexp(moved, axis=1, keepdims=True)))
+
+    def shift(self, priors: Mapping[str, float] | None) -> Floats:
+        """What other shares add to the log of each class, (k,)."""
+        if priors is None:
+            return np.zeros(len(self.classes))
+        if self.log_prior is None:
+            raise ValueError(
+                "Expected a model that knows the shares of its classes, to change them, got "
+                f"{self.kind}."
+            )
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.shares(priors)) - self.log_prior)
+
+    def shares(self, priors: Mapping[str, float]) -> Floats:
+        """Shares of the classes, in their order; they may be counts."""
+        given = np.array(self._by_class(priors, "a share"))
+        if not (np.isfinite(given).all() and given.sum() > 0):
+            raise ValueError("Expected shares of the classes with a sum above zero.")
+        return validate.priors(given / given.sum(), len(self.classes))
+
+    def prices(self, costs: Mapping[str, Mapping[str, float]] | None) -> Floats | None:
+        """costs[truth, answer], (k, k)."""
+        if costs is None:
+            return None
+        table = [self._by_class(costs[c], "a cost") for c in self._named(costs, "costs")]
+        return validate.costs(table, len(self.classes))
+
+    def _by_class(self, given: Mapping[str, float], what: str) -> list[float]:
+        return [float(given[label]) for label in self._named(given, what)]
+
+    def _named(self, given: Mapping[str, Any], what: str) -> list[str]:
+        if set(given) != set(self.classes):
+            raise ValueError(
+                f"Expected {what} for each of the classes {self.classes[:20]}, got "
+                f"{list(given)[:20]}."
+            )
+        return self.classes
+
+
+def decide(posterior: Floats, prices: Floats | None) -> tuple[Any, Floats | None]:
+    """The answer of each row, by its code, and what each answer is expected to cost, (n, k)."""
+    if prices is None:
+        return posterior.argmax(axis=1), None
+    expected = posterior @ prices
+    return expected.argmin(axis=1), expected
+
+
+def _log_prior(model: Any) -> Floats | None:
+    """Log shares of the classes, if the model knows them."""
+    inner = getattr(model, "model_", None)
+    for part in (model, inner, getattr(inner, "model_", None)):
+        for name in PRIORS:
+            if (found := getattr(part, name, None)) is not None:
+                with np.errstate(divide="ignore"):
+                    return np.asarray(found if "log" in name else np.log(found), np.float64)
+    if hasattr(model, "classes_") and hasattr(model, "_joint"):
+        return np.asarray(model._joint().log_prior)
+    return None

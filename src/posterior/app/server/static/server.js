@@ -1,0 +1,48 @@
+// What the page asks the server. Errors are sentences.
+
+const state = { model: null }; // id of a training, or null for the model that is served
+
+export const using = (model) => { state.model = model; };
+
+const address = (path) =>
+  state.model === null ? path : `${path}?model=${encodeURIComponent(state.model)}`;
+
+async function asked(path, options = {}) {
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The server does not answer. Is it still running?");
+  }
+  if (response.ok) return response;
+  const told = await response.json().catch(() => ({}));
+  const error = new Error(told.error ?? `The server answered ${response.status}.`);
+  error.status = response.status;
+  throw error;
+}
+
+const json = async (response) => (await response).json();
+
+export const model = () => json(asked(address("/api/model")));
+
+export const explain = (question, signal) =>
+  json(asked(address("/api/explain"), {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(question),
+    signal,
+  }));
+
+function form(fields) {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields))
+    if (value !== null && value !== undefined) body.append(name, value);
+  return { method: "POST", body };
+}
+
+export const batch = (fields) => asked(address("/api/batch"), form(fields));
+export const columns = (file) => json(asked("/api/columns", form({ file })));
+export const train = (file, target) => json(asked("/api/train", form({ file, target })));
+export const training = (id) => json(asked(`/api/train/${encodeURIComponent(id)}`));
+export const trained = (id, what) => `/api/train/${encodeURIComponent(id)}/${what}`;

@@ -1,0 +1,67 @@
+// A file in; models compared, the best one kept, and its report out.
+
+import { make, put, told } from "./dom.js";
+import { filePicker } from "./files.js";
+import * as server from "./server.js";
+
+const PAUSE = 500; // milliseconds between two looks
+
+export function trainView(place, use) {
+  const problem = make("div"), choice = make("div"), outcome = make("div", { className: "column wide", "aria-live": "polite" });
+  const picker = filePicker("train-file", chosen);
+
+  async function chosen(file) {
+    told(problem, null);
+    put(outcome);
+    put(choice, make("progress", { "aria-label": "reading" }));
+    try {
+      const { columns, guess } = await server.columns(file);
+      const target = make("select", { id: "train-target" },
+        columns.map((name, j) => make("option", { value: String(j), selected: name === guess }, name)));
+      const button = make("button", { className: "main", id: "train-start",
+        onclick: () => start(file, columns[Number(target.value)], button) }, "Compare models");
+      put(choice, make("div", { className: "form" }, make("label", {}, make("span", {}, "Column to predict"), target), make("div", {}, button)));
+    } catch (error) {
+      put(choice);
+      told(problem, error);
+    }
+  }
+
+  async function start(file, target, button) {
+    button.disabled = true;
+    told(problem, null);
+    try {
+      let training = await server.train(file, target);
+      while (training.state === "waiting" || training.state === "running") {
+        put(outcome, make("div", { className: "card" }, make("p", {}, `${training.step}, ${Math.round(training.seconds)} s`), make("progress", { "aria-label": "training" })));
+        await new Promise((done) => setTimeout(done, PAUSE));
+        training = await server.training(training.id);
+      }
+      if (training.state === "failed") throw new Error(training.error);
+      show(training);
+    } catch (error) {
+      put(outcome);
+      told(problem, error);
+    }
+    button.disabled = false;
+  }
+
+  function show(training) {
+    const report = server.trained(training.id, "report");
+    put(outcome,
+      make("section", { className: "card" },
+        make("p", { id: "train-summary" }, training.summary),
+        make("div", { className: "buttons" },
+          make("button", { className: "main", id: "train-use", onclick: () => use(training.id) }, "Ask this model"),
+          make("a", { className: "button", id: "train-model", href: server.trained(training.id, "model"), download: "model.posterior" }, "Download the model"),
+          make("a", { className: "button", href: report, target: "_blank", rel: "noopener" }, "Open the report alone"))),
+      make("iframe", { title: "Report", src: report, sandbox: "allow-scripts" }));
+  }
+
+  put(place, make("div", { className: "column wide" },
+    make("section", { className: "card" },
+      make("h2", {}, "Train from a file"),
+      make("p", {}, "Naive Bayes, discriminant analysis, logistic regression and nearest neighbors are compared by cross-validation, and the simplest of the best is kept. The file and the model stay on this machine, and go when the server ends."),
+      picker.node, choice, problem),
+    outcome));
+}

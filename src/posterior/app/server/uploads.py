@@ -1,0 +1,120 @@
+"""Files of a request: kept under names of ours, read within limits, removed afterwards."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from posterior.app.cli import outputs, tables
+from posterior.app.server.errors import RequestError
+from posterior.app.server.served import Served, decide
+from posterior.data import files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+@contextmanager
+def kept(content: BinaryIO, name: str | None) -> Iterator[Path]:
+    """An upload in a file of its own, while it is needed; of its name the ending counts alone."""
+    with tempfile.TemporaryDirectory(prefix="posterior-") as folder:
+        place = Path(folder) / f"upload{ending_of(name)}"
+        with place.open("wb") as file:
+            shutil.copyfileobj(content, file)
+        try:
+            yield place
+        except (ValueError, csv.Error) as error:
+            raise ValueError(without(folder, error)) from None
+
+
+def without(folder: str | Path, error: object) -> str:
+    """What an error says, but where our files are."""
+    return " ".join(str(error).replace(f"{folder}{os.sep}", "").split())
+
+
+def ending_of(name: str | None) -> str:
+    """The ending of a file that can be read."""
+    ending = PurePath((name or "").replace("\\", "/")).suffix.lower()
+    if ending not in files.ENDINGS:
+        raise RequestError(
+            f"Expected a file that ends in {', '.join(files.ENDINGS)}, got {ending or 'none'!r}.",
+            415,
+        )
+    return ending
+
+
+def shown_name(name: str | None) -> str:
+    """What an upload was called, for people to read."""
+    last = PurePath((name or "").replace("\\", "/")).name
+    return "".join(letter for letter in last if letter.isprintable())[:100] or "upload"
+
+
+def columns_in(place: Path) -> tuple[list[str], str | None]:
+    """The columns of a file, and the one that is probably the target: the last of few values."""
+    first: pa.Table | None = next(files.batches(place, 10_000), None)
+    if first is None or first.num_rows == 0:
+        raise ValueError("Expected rows in the file, got an empty table.")
+    few = [c for c in first.column_names if 2 <= _distinct(first.column(c)) <= 20]
+    named = [c for c in few if c.casefold() in ("class", "target", "label", "species", "y")]
+    return first.column_names, next(iter([*named, *reversed(few)]), None)
+
+
+def _distinct(cells: Any) -> int:
+    import pyarrow as pa
+
+    try:
+        return len(cells.drop_null().unique())
+    except pa.ArrowNotImplementedError:  # lists and tables
+        return 0
+
+
+def answer_file(
+    served: Served,
+    place: Path,
+    out: Path,
+    *,
+    priors: Mapping[str, float] | None,
+    costs: Mapping[str, Mapping[str, float]] | None,
+    only: bool,
+    most: int,
+) -> int:
+    """Write the answers of a file, some rows at a time, and say how many there are."""
+    prices, seen = served.prices(costs), 0
+
+    def answered() -> Iterator[pa.Table]:
+        nonlocal seen
+        for written, read in tables.pieces(str(place), served.types()):
+            seen += read.num_rows
+            if seen > most:
+                raise RequestError(f"Expected at most {most:,} rows in a file, got more.", 413)
+            answers = _answers(served, read, priors, prices)
+            before = written if out.suffix == ".csv" else read
+            yield outputs.as_table(answers) if only else outputs.beside(before, answers)
+
+    try:
+        return outputs.write(str(out), answered())
+    except OSError:  # its words name a path
+        raise RequestError("Expected a file that can be read to its end.") from None
+
+
+def _answers(
+    served: Served, table: pa.Table, priors: Mapping[str, float] | None, prices: Any
+) -> dict[str, Any]:
+    p = served.posterior(served.read(table), priors)
+    codes, _ = decide(p, prices)
+    answers: dict[str, Any] = {"predicted": np.array(served.classes)[codes]}
+    return answers | {f"p_{label}": p[:, k] for k, label in enumerate(served.classes)}

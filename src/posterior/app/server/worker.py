@@ -1,0 +1,63 @@
+"""A training in a process of its own, so that questions never wait for it, and it can be ended.
+
+It reads what to do as JSON from standard input, and writes a line of JSON for each step.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+PAGE, NUMBERS, MODEL = "report.html", "report.json", "model.posterior"
+
+
+def train(upload: str, source: str, target: str, folder: str, most: int) -> str:
+    """Compare models of a file, write page, numbers and model of the best, and say which it is."""
+    from posterior.app.cli import models
+    from posterior.app.report.facts import study
+    from posterior.app.report.page import render
+    from posterior.data import files
+
+    n_rows = 0
+    for piece in files.batches(upload):  # a small file may unpack to a large table
+        n_rows += piece.num_rows
+        if n_rows > most:
+            raise ValueError(f"Expected at most {most:,} rows to learn from, got more.")
+    file = files.read(upload)
+    found = study(
+        file.frame,
+        target,
+        source=source,
+        notes=file.notes,
+        progress=lambda name, done, total: _tell(
+            step=f"comparing: {name}" if done < total else "looking closer"
+        ),
+    )
+    _tell(step="drawing")
+    place = Path(folder)
+    (place / PAGE).write_text(render(found.facts), "utf-8")
+    (place / NUMBERS).write_text(found.facts.to_json(), "utf-8")
+    models.save(found.model, str(place / MODEL), file.frame)
+    return found.facts.choice.summary
+
+
+def _tell(**facts: Any) -> None:
+    print(json.dumps(facts), flush=True)
+
+
+def main() -> None:
+    """Train as asked; an error is told in one sentence."""
+    warnings.simplefilter("ignore")
+    _tell(step="reading")
+    try:
+        summary = train(**json.load(sys.stdin))
+    except MemoryError:
+        _tell(error="The memory of this machine is too small for that.")
+    except (ValueError, TypeError, csv.Error) as error:
+        _tell(error=" ".join(str(error).split()))
+    else:
+        _tell(summary=summary)

@@ -1,0 +1,246 @@
+"""The page in a real browser: what a person does, and what a bad name must not do."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("duckdb")
+pytest.importorskip("playwright.sync_api")
+
+import pyarrow as pa
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+import posterior
+from posterior.app.cli import models
+from posterior.data import files
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.preprocessing.roles import infer
+
+HOSTILE = "<script>alert(1)</script>"
+HOSTILE_CLASS = "<img src=x onerror=alert(2)>"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PATIENCE = 60_000  # milliseconds, on a busy machine
+
+
+def write_fish(path: Path, n: int = 80) -> Path:
+    random = np.random.default_rng(0)
+    salmon = random.random(n) < 0.4
+    rivers = np.array(["Rhine", "Elbe", "Oder"])
+    rows = zip(
+        random.normal(np.where(salmon, 30, 16), 4).round(2),
+        rivers[np.where(salmon, 0, random.integers(0, 3, n))],
+        np.where(salmon, HOSTILE_CLASS, "sea bass"),
+        strict=True,
+    )
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["weight", HOSTILE, "species"], *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="module")
+def fish(folder: Path) -> Path:
+    return write_fish(folder / "fish.csv")
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path, fish: Path) -> Any:
+    table = files.read(fish).frame
+    model = TableClassifier(posterior.NaiveBayes(), infer(table, "species"))
+    model.fit(*models.labeled(model, table, "species"))
+    models.save(model, str(folder / "fish.posterior"), table)
+    return model
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, model: Any) -> Iterator[str]:
+    """A server in a process of its own, at a port that is free."""
+    command = [sys.executable, "-m", "posterior", "serve", str(folder / "fish.posterior")]
+    with subprocess.Popen([*command, "--port", "0"], stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            found = re.search(r"http://127\.0\.0\.1:\d+", server.stderr.readline())
+            assert found is not None
+            yield found.group()
+        finally:
+            server.send_signal(signal.SIGINT)
+            said = server.stderr.read()
+            assert server.wait(30) == 0 and said == ""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    place = shutil.which("chromium") or shutil.which("chromium-browser")
+    if place is None:
+        pytest.skip("needs chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=place, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """A page that complains of nothing, and asks nobody else."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    wrong: list[str] = []
+    page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+
+    def hear(said: Any) -> None:
+        if said.type == "error" and "status of 422" not in said.text:  # which the page tells itself
+            wrong.append(said.text)
+
+    def look(request: Any) -> None:
+        if not request.url.startswith((address, f"blob:{address}", "data:")):
+            wrong.append(request.url)
+
+    page.on("console", hear)
+    page.on("request", look)
+    page.goto(address)
+    page.wait_for_selector(".verdict")
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def shown(page: Page) -> dict[str, float]:
+    """The posterior as people read it, in percent."""
+    names = page.locator(".bars .label").all_inner_texts()
+    texts = page.locator(".bars .p").all_inner_texts()
+    return {name: float(text.strip("<>% ")) for name, text in zip(names, texts, strict=True)}
+
+
+def expected(p: Any) -> Any:
+    return pytest.approx({HOSTILE_CLASS: 100 * p[0], "sea bass": 100 * p[1]}, abs=0.11)
+
+
+def answered(page: Page, act: Any) -> None:
+    """Do something, and wait until the server has answered it."""
+    before = page.locator("html").get_attribute("data-answered") or ""
+    act()
+    expect(page.locator("html")).not_to_have_attribute("data-answered", before, timeout=PATIENCE)
+
+
+def test_names_that_look_like_html_are_text(page: Page) -> None:
+    assert HOSTILE in page.locator(".cells label").all_inner_texts()
+    assert HOSTILE_CLASS in shown(page)
+    assert page.locator("main img, main script").count() == 0
+    for tab in ("batch", "train", "api"):
+        page.click(f"#tab-{tab}")
+        expect(page.locator(f"#{tab}")).to_be_visible()
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_a_slider_moves_the_posterior(page: Page, model: Any) -> None:
+    slider, river = page.locator("#ask input[type=range]").first, page.locator("#cell-1")
+    answered(page, lambda: river.select_option("unknown"))
+    for weight in (18.5, 26.5):
+        answered(page, lambda weight=weight: slider.fill(str(weight)))
+        one = pa.table({"weight": [float(page.input_value("#cell-0"))], HOSTILE: pa.nulls(1)})
+        assert shown(page) == expected(model.predict_proba(one)[0])
+        last = page.locator(".waterfall g").last.locator("text").last
+        assert float((last.text_content() or "").strip("<>% ")) == max(shown(page).values())
+
+
+def test_unknown_cells_leave_the_prior(page: Page, model: Any) -> None:
+    answered(page, lambda: page.get_by_role("button", name="All unknown").click())
+    assert shown(page) == expected(np.exp(model.class_log_prior_))
+    answered(page, lambda: page.locator(".unknown-box input").first.uncheck())
+    assert page.input_value("#cell-0") != ""
+
+
+def test_shares_and_costs_are_controls(page: Page) -> None:
+    answered(page, lambda: page.get_by_role("button", name="All unknown").click())
+    page.click(".settings summary")
+    answered(page, lambda: page.locator("#share-0").fill("1000"))
+    answered(page, lambda: page.locator("#share-1").fill("0"))
+    assert shown(page) == expected([1, 0])
+    answered(page, lambda: page.get_by_role("button", name="As learned").click())
+    expect(page.locator(".verdict strong")).to_have_text("sea bass")
+    answered(page, lambda: page.locator("#cost-0-1").fill("1000"))  # salmon missed is dear
+    expect(page.locator(".verdict strong")).to_have_text(HOSTILE_CLASS)
+
+
+def test_a_row_can_be_pasted(page: Page) -> None:
+    page.click(".paste summary")
+    page.locator(".paste textarea").fill(f'weight,"{HOSTILE}"\n31.5,Rhine')
+    answered(page, lambda: page.get_by_role("button", name="Read it").click())
+    assert page.input_value("#cell-0") == "31.5"
+    expect(page.locator(".verdict strong")).to_have_text(HOSTILE_CLASS)
+
+
+def test_a_file_is_answered_and_downloaded(page: Page, fish: Path, model: Any) -> None:
+    page.click("#tab-batch")
+    page.set_input_files("#batch-file", fish)
+    page.click("#batch-start")
+    with page.expect_download() as download:
+        page.click("#batch-download")
+    with open(download.value.path(), newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [row["predicted"] for row in found] == model.predict(files.read(fish).frame).tolist()
+
+
+def test_a_bad_file_is_told_in_a_sentence(page: Page, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.parquet"
+    bad.write_bytes(b"PAR1 but no more")
+    page.click("#tab-train")
+    page.set_input_files("#train-file", bad)
+    expect(page.locator("#train .error")).to_contain_text("Expected a table")
+
+
+@pytest.mark.slow
+def test_a_model_is_trained_read_about_asked_and_downloaded(
+    page: Page, fish: Path, tmp_path: Path
+) -> None:
+    page.click("#tab-train")
+    page.set_input_files("#train-file", fish)
+    expect(page.locator("#train-target option:checked")).to_have_text("species")
+    page.click("#train-start")
+    expect(page.locator("#train-summary")).to_contain_text("species", timeout=PATIENCE)
+    report = page.frame_locator("iframe")
+    expect(report.locator("h1")).to_contain_text("species in fish.csv", timeout=PATIENCE)
+    expect(report.locator("html")).to_have_attribute("data-drawn", "yes", timeout=PATIENCE)
+    assert page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
+    with page.expect_download() as download:
+        page.click("#train-model")
+    download.value.save_as(tmp_path / "model.posterior")
+    assert set(posterior.load(tmp_path / "model.posterior").classes_) == {HOSTILE_CLASS, "sea bass"}
+    page.click("#train-use")
+    expect(page.locator("#about")).to_contain_text("species in fish.csv")
+    expect(page.locator("#ask .verdict")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_sticks_out_of_the_page(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.click(".settings summary")
+    for tab in ("ask", "batch", "train", "api"):
+        page.click(f"#tab-{tab}")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
