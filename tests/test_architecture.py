@@ -13,7 +13,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 # Imports point down, from a layer to any layer below it; parts of one layer do not know each other.
 LAYERS = [
     {"app"},
-    {"explain", "selection", "plots", "storage"},
+    {"explain", "selection", "plots", "sql", "storage"},
     {"estimators"},
     {"generative", "discriminative", "neighbors", "text", "preprocessing"},
     {"families"},

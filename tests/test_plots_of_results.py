@@ -20,7 +20,6 @@ from posterior import (
     MultinomialNB,
 )
 from posterior.datasets import fish
-from posterior.estimators.showing import Showing
 from posterior.plots import (
     comparison,
     confidence,
@@ -286,17 +285,9 @@ def test_a_model_that_needs_rows_says_so():
 # ---- notebooks ----
 
 
-class ShownNB(Showing, GaussianNB):
-    """A model with its representation."""
-
-
-class ShownWords(Showing, MultinomialNB):
-    """The same with many columns."""
-
-
 def test_a_model_in_a_notebook_shows_what_it_learned():
     frame = pd.DataFrame({BREAKOUT: [1.0, 2, 3, 5]})
-    model = ShownNB()
+    model = GaussianNB()
     before = model._repr_html_()
     model.fit(frame, [BREAKOUT, BREAKOUT, "b", "b"])
     after = model._repr_html_()
@@ -307,5 +298,5 @@ def test_a_model_in_a_notebook_shows_what_it_learned():
 
 
 def test_a_model_of_many_columns_is_shown_without_its_parameters():
-    model = ShownWords().fit(np.eye(1_500, dtype=int), np.arange(1_500) % 2)
+    model = MultinomialNB().fit(np.eye(1_500, dtype=int), np.arange(1_500) % 2)
     assert "1,500 columns; 2 classes: 0, 1.</p></div>" in model._repr_html_()

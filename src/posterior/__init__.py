@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         PseudoRows,
         VarianceFloor,
     )
+    from posterior.sql import to_sql
     from posterior.storage import ModelFileError, load, save
     from posterior.text import Words
 
@@ -100,12 +101,14 @@ __all__ = [
     "load",
     "save",
     "threads",
+    "to_sql",
 ]
 
 # Where the names live, in the order of how much each part loads.
-_HOMES = ["data.errors", "engines", "families", "text", "estimators", "storage"]
+_HOMES = ["data.errors", "engines", "families", "text"]
+_HOMES += ["estimators", "storage", "sql"]
 _PARTS = {"data", "datasets", "engines", "estimators", "explain", "families", "plots"}
-_PARTS |= {"preprocessing", "selection", "storage"}
+_PARTS |= {"preprocessing", "selection", "sql", "storage"}
 
 if not TYPE_CHECKING:  # checkers read the imports above, and know a misspelled name
 

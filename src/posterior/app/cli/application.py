@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from posterior.app.cli import answering, clustering, fitting, learning, looking, reporting, serving
+from posterior.app.cli import sql as querying
 from posterior.app.cli.command import add_command
 
 app = typer.Typer(
@@ -50,6 +51,7 @@ for function in (
     looking.inspect,
     answering.sample,
     clustering.cluster,
+    querying.sql,
     serving.serve,
 ):
     add_command(app, function)

@@ -1,0 +1,114 @@
+"""Columns of the table, and the cells that a model makes of them, each computed once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from sqlglot import exp
+
+from posterior.sql.expressions import SQL, column, double, is_missing, number, over, text
+
+TABLE = "t"  # what the table is called inside the query
+SECONDS = 86400.0  # of a day
+WHOLE = re.compile(r"-?\d+")
+
+Reading = Literal["plain", "date", "boolean"]
+
+
+@dataclass
+class Sheet:
+    """Names that are taken, and the cells made so far."""
+
+    taken: set[str] = field(default_factory=set)
+    cells: dict[str, SQL] = field(default_factory=dict)
+
+    def unused(self, name: str) -> str:
+        """The name, or one like it: databases do not tell capital letters from small ones."""
+        while name.casefold() in self.taken:
+            name += "_"
+        self.taken.add(name.casefold())
+        return name
+
+    def cell(self, name: str, value: SQL) -> SQL:
+        """A column of the query's first step."""
+        alias = self.unused(f"x_{name}")
+        self.cells[alias] = value
+        return column(alias)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a model reads, as a number or as words."""
+
+    name: str  # in the model
+    source: str  # in the table
+    sheet: Sheet
+    reading: Reading = "plain"
+    made: SQL | None = None  # the number, if it is made of the table's column
+
+    @property
+    def raw(self) -> SQL:
+        return column(self.source, TABLE)
+
+    def is_missing(self) -> SQL:
+        return is_missing(self.raw)
+
+    def as_number(self) -> SQL:
+        if self.made is not None:
+            return self.made.copy()
+        if self.reading != "date":
+            return double(self.raw)
+        seconds = exp.TimeToUnix(this=exp.cast(self.raw, "timestamp"))
+        return over(double(seconds), SECONDS)  # in days since 1970
+
+    def as_words(self) -> SQL:
+        return exp.Lower(this=text(self.raw)) if self.reading == "boolean" else text(self.raw)
+
+    def number(self) -> SQL:
+        return self.sheet.cell(self.name, self.as_number())
+
+    def words(self) -> SQL:
+        return self.sheet.cell(self.name, self.as_words())
+
+    def numbers(self, made: Mapping[str, SQL]) -> list[Column]:
+        """Numbers made of this column, by their names."""
+        return [replace(self, name=name, made=value) for name, value in made.items()]
+
+
+def spellings(level: str, levels: Iterable[str]) -> list[str]:
+    """How databases write a value that the model knows by one text.
+
+    1 may stand in a column of doubles, and true in a column that keeps it as 1.
+    """
+    known = set(levels)
+    found = [level]
+    if {k.lower() for k in known} <= {"true", "false"}:
+        small = level.lower()
+        found += [small, "1" if small == "true" else "0"]
+    elif WHOLE.fullmatch(level):
+        found.append(f"{level}.0")
+        if known <= {"0", "1"}:
+            found.append("true" if level == "1" else "false")
+    return [s for s in dict.fromkeys(found) if s == level or s not in known]
+
+
+def indicator(condition: SQL) -> SQL:
+    """One where it holds, else zero."""
+    return exp.Case().when(condition, number(1.0), copy=False).else_(number(0.0), copy=False)
+
+
+def source_names(names: Sequence[object] | None, given: Sequence[str] | None, n: int) -> list[str]:
+    """What the columns are called in the table."""
+    if given is not None:
+        if isinstance(given, str) or len(given) != n:
+            raise ValueError(f"Expected {n} names as columns=, one a feature, got {given!r}.")
+        return [str(name) for name in given]
+    if names is None:
+        raise ValueError(
+            f"Expected names of {n} columns, but the model was fitted to an array, which has none. "
+            "Pass columns=[...]."
+        )
+    return [str(name) for name in names]

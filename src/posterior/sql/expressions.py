@@ -1,0 +1,159 @@
+"""Pieces of a query. sqlglot quotes names and words; numbers read back to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from sqlglot import exp
+
+from posterior.data.names import plain
+
+SQL: TypeAlias = Any  # a node of sqlglot, whose classes have other names from version to version
+
+LEAST = -1e100  # stands for -∞: 0 times it is 0, and no database stumbles over a sum of it
+DEEPEST = 50  # terms in a row; databases limit how deep an expression nests
+
+
+def number(value: float) -> SQL:
+    """A double. Without the exponent, DuckDB and Spark would read a decimal."""
+    value = float(value)
+    if value != value:
+        raise ValueError("Expected numbers in a model to write as SQL, got NaN. Fit it again.")
+    value = min(max(value, LEAST), -LEAST)
+    digits = repr(abs(value)).removesuffix(".0")
+    literal = exp.Literal(this=digits if "e" in digits else f"{digits}e0", is_string=False)
+    return exp.Neg(this=literal) if value < 0 else literal
+
+
+def has_infinity(value: SQL) -> bool:
+    return any(each.this == repr(-LEAST) for each in value.find_all(exp.Literal))
+
+
+def word(text: str) -> SQL:
+    return exp.Literal.string(text)
+
+
+def label(value: Any) -> SQL:
+    """A class, in the type it has."""
+    value = plain(value)
+    if isinstance(value, bool):
+        return exp.true() if value else exp.false()
+    if isinstance(value, int):
+        digits = exp.Literal(this=str(abs(value)), is_string=False)
+        return exp.Neg(this=digits) if value < 0 else digits
+    return number(value) if isinstance(value, float) else word(str(value))
+
+
+def column(name: str, table: str | None = None) -> SQL:
+    return exp.column(name, table=table, quoted=True)
+
+
+def identifier(name: str) -> SQL:
+    return exp.to_identifier(name, quoted=True)
+
+
+def named(value: SQL, name: str) -> SQL:
+    return exp.Alias(this=value, alias=identifier(name))
+
+
+def table_named(parts: Sequence[str], alias: str) -> SQL:
+    name, schema, catalog = [*map(identifier, reversed(parts)), None, None][:3]
+    known = exp.TableAlias(this=identifier(alias))
+    return exp.Table(this=name, db=schema, catalog=catalog, alias=known)
+
+
+def double(value: SQL) -> SQL:
+    return exp.cast(value, "double", copy=False)
+
+
+def text(value: SQL) -> SQL:
+    return exp.cast(value, "text", copy=False)
+
+
+def plus(left: SQL, right: SQL) -> SQL:
+    """left + right, or left - right where the right side begins with a minus"""
+    first = right
+    while isinstance(first, exp.Mul):
+        first = first.this
+    if not isinstance(first, exp.Neg):
+        return exp.Add(this=left, expression=right)
+    if first is right:
+        return exp.Sub(this=left, expression=right.this)
+    first.replace(first.this)
+    return exp.Sub(this=left, expression=right)
+
+
+def negative(value: SQL) -> SQL:
+    return exp.Neg(this=exp.Paren(this=value) if isinstance(value, exp.Add | exp.Sub) else value)
+
+
+def less(value: SQL, amount: float) -> SQL:
+    """value - amount"""
+    return value if amount == 0 else plus(value, number(-amount))
+
+
+def times(*factors: SQL) -> SQL:
+    sums = (exp.Add, exp.Sub, exp.Neg)
+    held = [exp.Paren(this=f) if i and isinstance(f, sums) else f for i, f in enumerate(factors)]
+    if isinstance(held[0], exp.Add | exp.Sub):
+        held[0] = exp.Paren(this=held[0])
+    product = held[0]
+    for factor in held[1:]:
+        product = exp.Mul(this=product, expression=factor)
+    return product
+
+
+def over(value: SQL, amount: float) -> SQL:
+    """value / amount"""
+    held = exp.Paren(this=value) if isinstance(value, exp.Add | exp.Sub) else value
+    return exp.Div(this=held, expression=number(amount), typed=True)
+
+
+def total(terms: Sequence[SQL]) -> SQL:
+    """Their sum, in heaps where there are many."""
+    if not terms:
+        return number(0.0)
+    if len(terms) > DEEPEST:
+        heaps = np.array_split(np.arange(len(terms)), -(-len(terms) // DEEPEST))
+        return total([exp.Paren(this=total([terms[i] for i in heap])) for heap in heaps])
+    whole = terms[0]
+    for term in terms[1:]:
+        whole = plus(whole, term)
+    return whole
+
+
+def or_else(value: SQL, otherwise: float) -> SQL:
+    """The value, or a number where it is NULL."""
+    return exp.Coalesce(this=value, expressions=[number(otherwise)])
+
+
+def cases(pairs: Iterable[tuple[SQL, SQL]], otherwise: SQL | None = None) -> SQL:
+    chosen = exp.Case()
+    for condition, value in pairs:
+        chosen = chosen.when(condition, value, copy=False)
+    return chosen if otherwise is None else chosen.else_(otherwise, copy=False)
+
+
+def is_missing(value: SQL) -> SQL:
+    return exp.Is(this=value, expression=exp.null())
+
+
+def exceeds(value: SQL, threshold: float) -> SQL:
+    return exp.GT(this=value, expression=number(threshold))
+
+
+def equals(value: SQL, other: SQL) -> SQL:
+    return exp.EQ(this=value, expression=other)
+
+
+def log(value: SQL) -> SQL:
+    return exp.Ln(this=value)
+
+
+def among(value: SQL, spellings: Sequence[str]) -> SQL:
+    """Whether a cell of text is one of some words."""
+    if len(spellings) == 1:
+        return equals(value, word(spellings[0]))
+    return exp.In(this=value, expressions=[word(s) for s in spellings])

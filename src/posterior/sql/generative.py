@@ -1,0 +1,62 @@
+"""Naive Bayes, discriminant analysis and mixtures: log p(x, k), column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from posterior.estimators import (
+    JointBayes,
+    KNeighborsClassifier,
+    MixtureClassifier,
+    TextClassifier,
+)
+from posterior.estimators.explaining import Explaining
+from posterior.generative.calibration import Calibrator, Temperature
+from posterior.sql import normal  # noqa: F401  (which registers its terms)
+from posterior.sql.cells import Column
+from posterior.sql.densities import terms
+from posterior.sql.scores import Scores, scores
+
+
+@scores.register
+def _(model: Explaining, columns: Sequence[Column]) -> Scores:
+    joint = model._joint()
+    with model._names():
+        joint.scorer()  # refuses parameters that the data left open
+    found = terms(joint.family, joint.parameters, columns)
+    scale = temperature(getattr(model, "calibrator_", None))
+    return Scores(model.classes_, joint.log_prior, found, scale)
+
+
+def temperature(calibrator: Calibrator | None) -> float:
+    """What scores are multiplied by before they become probabilities."""
+    if calibrator is None:
+        return 1.0
+    if isinstance(calibrator, Temperature):
+        return 1 / calibrator.temperature
+    raise TypeError(
+        "Expected probabilities corrected by a temperature or not at all: the steps of isotonic "
+        'calibration are too many for a query. Fit the model with calibrated="temperature".'
+    )
+
+
+REASONS: dict[type[Any], str] = {
+    JointBayes: "it looks whole rows up in a table",
+    KNeighborsClassifier: "it compares a row with all the rows it has learned from",
+    MixtureClassifier: "its classes are mixtures of components",
+    TextClassifier: "SQL would have to cut text into words first",
+}
+
+
+def _refuse(model: Any, columns: Sequence[Column]) -> Scores:
+    kind = type(model)
+    reason = next(REASONS[base] for base in kind.__mro__ if base in REASONS)
+    raise TypeError(
+        f"Expected a model that one query can hold, got {kind.__name__}: {reason}. "
+        "Use model.predict_proba, or another model."
+    )
+
+
+for refused in REASONS:
+    scores.register(refused, _refuse)

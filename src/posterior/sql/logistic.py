@@ -1,0 +1,65 @@
+"""Logistic regression: scores linear in numbers, which words and gaps become first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from posterior.estimators.logistic.model import LogisticModel
+from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
+from posterior.sql.cells import Column, indicator, spellings
+from posterior.sql.expressions import SQL, among, cases, is_missing, less, number, or_else, times
+from posterior.sql.scores import Scores, Term, scores
+
+
+@scores.register
+def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
+    """s_k = b_k + w_k · t + Σⱼ w_kj (xⱼ - tⱼ), where t is a typical row"""
+    inputs = columns if model.encoding_ is None else encoded(model.encoding_, columns)
+    coef, intercept = model._parts()
+    if len(coef) == 1:  # the first class has a score of zero
+        coef, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (coef, intercept))
+    typical = getattr(model, "typical_", np.zeros(coef.shape[1]))
+    found = []
+    for j, each in enumerate(inputs):
+        x = each.number()
+        weighted = [times(number(w), less(x.copy(), typical[j])) for w in coef[:, j]]
+        found.append(Term(each.name, weighted))
+    return Scores(model.classes_, intercept + coef @ typical, found)
+
+
+def encoded(encoding: Encoding, columns: Sequence[Column]) -> list[Column]:
+    """The numbers that the encoding makes of a table."""
+    made: list[Column] = []
+    for each, source in zip(encoding.columns, columns, strict=True):
+        values = _number(each, source) if isinstance(each, NumberColumn) else _levels(each, source)
+        made += source.numbers(dict(zip(each.names, values, strict=True)))
+    return made
+
+
+def _number(each: NumberColumn, source: Column) -> list[SQL]:
+    if not each.gaps:
+        return [source.as_number()]
+    return [or_else(source.as_number(), each.fill), indicator(source.is_missing())]
+
+
+def _levels(each: CategoryColumn, source: Column) -> list[SQL]:
+    """An indicator for each level but the first, and one for whatever is none of them."""
+    found = level_indicators(source, each.levels[1:], each.levels)
+    if not each.gaps:
+        return found
+    return [*found, unless(source, each.levels, missing=1.0)]
+
+
+def unless(source: Column, levels: Sequence[str], missing: float) -> SQL:
+    """One for a value that is none of the levels."""
+    words = source.as_words()
+    every = [s for level in levels for s in spellings(level, levels)]
+    known = [(is_missing(words.copy()), number(missing))]
+    known += [(among(words, every), number(0.0))] if every else []
+    return cases(known, number(1.0))
+
+
+def level_indicators(source: Column, wanted: Iterable[str], levels: Sequence[str]) -> list[SQL]:
+    return [indicator(among(source.as_words(), spellings(v, levels))) for v in wanted]

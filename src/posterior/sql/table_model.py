@@ -1,0 +1,75 @@
+"""Models of a file's table: columns read by their roles, and numbers made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.preprocessing.numbers import Levels, Numbers, ScaledNumber
+from posterior.sql.cells import Column, Reading, indicator
+from posterior.sql.expressions import SQL, less, or_else, over, total
+from posterior.sql.generative import temperature
+from posterior.sql.logistic import level_indicators, unless
+from posterior.sql.scores import Scores, Term, scores
+
+READINGS: dict[str, Reading] = {"date": "date", "boolean": "boolean"}
+
+
+@scores.register
+def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
+    if model.reads == "documents":
+        raise TypeError(
+            "Expected a model of columns, got one of documents, which SQL would have to cut into "
+            "words first. Leave the text out, or use model.predict_proba."
+        )
+    by_name = {c.name: c for c in columns}
+    read: list[Column] = [
+        replace(by_name[each.name], reading=READINGS.get(each.role, "plain"))
+        for each in model.roles.table
+    ]
+    if model.reads == "numbers":
+        read = numbers(model.numbers_, read)
+    found = scores(model.model_, read)
+    if model.reads == "numbers":
+        found = replace(found, terms=_by_column(found.terms, model))
+    return replace(found, scale=found.scale * temperature(model.calibrator))
+
+
+def numbers(made_by: Numbers, columns: Sequence[Column]) -> list[Column]:
+    """The numbers of a prepared table."""
+    by_name = {c.name: c for c in columns}
+    made: list[Column] = []
+    for each in made_by.columns:
+        source = by_name[each.name]
+        values = _scaled(each, source) if isinstance(each, ScaledNumber) else _levels(each, source)
+        made += source.numbers(dict(zip(each.names, values, strict=True)))
+    return made
+
+
+def _scaled(each: ScaledNumber, source: Column) -> list[SQL]:
+    value = over(less(source.as_number(), each.mean), each.deviation)
+    if each.keep_missing:
+        return [value]
+    filled = or_else(value, 0.0)
+    return [filled, indicator(source.is_missing())] if each.gaps else [filled]
+
+
+def _levels(each: Levels, source: Column) -> list[SQL]:
+    levels = [level for level in (each.reference, *each.levels) if level is not None]
+    values = level_indicators(source, each.levels, levels)
+    if each.rare:
+        values.append(unless(source, levels, missing=0.0))
+    return [*values, indicator(source.is_missing())] if each.gaps else values
+
+
+def _by_column(terms: Sequence[Term], model: TableClassifier) -> list[Term]:
+    """Terms of one column's numbers together, as `model.evidence` has them."""
+    sources = model.numbers_.sources()
+    if len(terms) != len(sources):
+        return list(terms)  # terms of several columns together
+    return [
+        Term(each.name, [total(scores) for scores in zip(*own, strict=True)])
+        for j, each in enumerate(model.roles.table)
+        if (own := [t.scores for t, i in zip(terms, sources, strict=True) if i == j])
+    ]

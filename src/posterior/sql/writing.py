@@ -1,0 +1,168 @@
+"""The frame of the query: cells, scores, the best of them, shares, posteriors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+from sqlglot import exp
+
+from posterior.data.names import plain
+from posterior.sql import clusters, generative, logistic, table_model  # noqa: F401
+from posterior.sql.cells import TABLE, Column, Sheet, source_names
+from posterior.sql.dialects import DIALECTS, adapted
+from posterior.sql.expressions import (
+    LEAST,
+    SQL,
+    cases,
+    column,
+    equals,
+    identifier,
+    label,
+    named,
+    number,
+    table_named,
+    times,
+    total,
+)
+from posterior.sql.scores import Scores, scores
+
+FAR = -700.0  # scores so far behind have a share of zero; PostgreSQL's exp refuses them
+
+
+def written(
+    model: Any,
+    dialect: str,
+    table: str | Sequence[str],
+    columns: Sequence[str] | None,
+    keep: str | Sequence[str] | None,
+    classes: Sequence[Any] | None,
+    evidence: bool,
+) -> str:
+    """The query as text."""
+    if dialect not in DIALECTS:
+        raise ValueError(f"Expected one of the dialects {sorted(DIALECTS)}, got {dialect!r}.")
+    check_is_fitted(model)
+    if not hasattr(model, "n_features_in_"):
+        scores(model, [])  # not a model of columns, and says so
+    names = getattr(model, "feature_names_in_", None)
+    n = int(model.n_features_in_)
+    sources = source_names(names, columns, n)
+    known = sources if names is None else names
+    sheet = Sheet()
+    read = [Column(str(a), b, sheet) for a, b in zip(known, sources, strict=True)]
+    kept = [keep] if isinstance(keep, str) else list(dict.fromkeys(keep or sources))
+    for name in (*kept, *_parts(table)):
+        sheet.taken.add(name.casefold())
+    found = scores(model, read)
+    answer = Query(sheet, kept, found, _labels(found, classes)).select(table, evidence)
+    return adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
+
+
+def _parts(table: str | Sequence[str]) -> list[str]:
+    parts = table.split(".") if isinstance(table, str) else list(table)
+    if not parts or not all(parts) or len(parts) > 3:
+        raise ValueError(
+            f"Expected a table such as 'data' or 'schema.data', got {table!r}. Give the parts of a "
+            "name with dots in it as a tuple."
+        )
+    return parts
+
+
+def _labels(found: Scores, classes: Sequence[Any] | None) -> list[Any]:
+    given = found.classes if classes is None else classes
+    if len(given) != len(found.classes):
+        raise ValueError(f"Expected {len(found.classes)} classes to name, got {len(given)}.")
+    return [plain(c) for c in given]
+
+
+class Query:
+    """Steps with names: what one computes, the next ones mention."""
+
+    def __init__(self, sheet: Sheet, kept: list[str], found: Scores, classes: list[Any]) -> None:
+        self.sheet, self.kept, self.found, self.classes = sheet, kept, found, classes
+        self.predicted, self.posterior = sheet.unused("predicted"), self._by_class("p")
+        self.score, self.share = self._by_class("score"), self._by_class("share")
+        self.best, self.whole = sheet.unused("best_score"), sheet.unused("all_shares")
+        self.steps: dict[str, SQL] = {}
+
+    def _by_class(self, what: str) -> list[str]:
+        return [self.sheet.unused(f"{what}_{c}") for c in self.classes]
+
+    def select(self, table: str | Sequence[str], evidence: bool) -> SQL:
+        source = table_named(_parts(table), TABLE)
+        cells = [named(value, alias) for alias, value in self.sheet.cells.items()]
+        kept = [column(name, TABLE) for name in self.kept]
+        self.steps[self.sheet.unused("cells")] = exp.select(*kept, *cells, copy=False).from_(source)
+        terms = [list(term.scores) for term in self.found.terms]
+        shown: list[str] = []
+        if evidence:
+            names = [self._by_class(f"evidence_{term.name}") for term in self.found.terms]
+            values = [score for term in terms for score in term]
+            shown = [name for row in names for name in row]
+            self._step("terms", dict(zip(shown, values, strict=True)))
+            terms = [[column(name) for name in row] for row in names]
+        self._step("scores", dict(zip(self.score, self._scores(terms), strict=True)))
+        if self.found.rules_out:
+            self._step("possible", self._leveled())
+        self._step("ranked", {self.best: self._largest()})
+        self._step("weighed", dict(zip(self.share, self._shares(), strict=True)))
+        self._step("summed", {self.whole: total([column(name) for name in self.share])})
+        return self._answer(shown)
+
+    def _step(self, name: str, more: dict[str, SQL]) -> None:
+        """Whatever the step before has, and more."""
+        before = identifier(list(self.steps)[-1])
+        columns = [named(value, alias) for alias, value in more.items()]
+        self.steps[self.sheet.unused(name)] = exp.select("*", *columns).from_(before)
+
+    def _scores(self, terms: list[list[SQL]]) -> list[SQL]:
+        """prior_k + Σⱼ term_kj"""
+        return [
+            total([number(prior), *(term[k] for term in terms)])
+            for k, prior in enumerate(self.found.prior)
+        ]
+
+    def _leveled(self) -> dict[str, SQL]:
+        """What is impossible for two reasons is no less possible than for one."""
+        before, self.score = self.score, self._by_class("possible")
+        out = [exp.LT(this=column(s), expression=number(LEAST / 2)) for s in before]
+        values = [
+            cases([(no, number(LEAST))], column(s)) for no, s in zip(out, before, strict=True)
+        ]
+        return dict(zip(self.score, values, strict=True))
+
+    def _largest(self) -> SQL:
+        first, *others = (column(name) for name in self.score)
+        return exp.Greatest(this=first, expressions=others) if others else first
+
+    def _shares(self) -> list[SQL]:
+        """share_k exp(scale (s_k - max s))"""
+        found = []
+        for k, name in enumerate(self.score):
+            behind = exp.Sub(this=column(name), expression=column(self.best))
+            scaled = times(number(self.found.scale), behind) if self.found.scale != 1 else behind
+            share = exp.Exp(this=scaled)
+            if self.found.shares is not None:
+                share = times(number(self.found.shares[k]), share)
+            far = exp.LT(this=scaled.copy(), expression=number(FAR))
+            found.append(cases([(far, number(0.0))], share))
+        return found
+
+    def _answer(self, shown: list[str]) -> SQL:
+        pairs = zip(self.score, self.classes, strict=True)
+        best = [(equals(column(s), column(self.best)), label(c)) for s, c in pairs]
+        posterior = [
+            named(exp.Div(this=column(share), expression=column(self.whole), typed=True), name)
+            for share, name in zip(self.share, self.posterior, strict=True)
+        ]
+        answer = exp.select(
+            *(column(name) for name in self.kept),
+            named(cases(best), self.predicted),
+            *posterior,
+            *(column(name) for name in shown),
+        ).from_(identifier(list(self.steps)[-1]))
+        for name, step in self.steps.items():
+            answer = answer.with_(identifier(name), as_=step, copy=False)
+        return answer

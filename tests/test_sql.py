@@ -1,0 +1,420 @@
+"""A model as SQL: what the database answers is what predict_proba says."""
+
+from __future__ import annotations
+
+import datetime
+import sqlite3
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+
+pytest.importorskip("duckdb")
+pytest.importorskip("sqlglot")
+
+import duckdb
+import sqlglot
+
+import posterior
+from posterior import to_sql
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.generative.calibration import Isotonic, Temperature
+from posterior.preprocessing import roles
+
+DIALECTS = ["bigquery", "duckdb", "postgres", "spark", "sqlite"]
+EVIL = "'; drop table x; -- \\ \" ` \n é"
+
+
+def on_duckdb(query: str, frame: pd.DataFrame, table: str = "data") -> pd.DataFrame:
+    with duckdb.connect() as connection:
+        connection.register("held", frame)
+        quoted = table.replace('"', '""')
+        connection.execute(f'CREATE TABLE "{quoted}" AS SELECT * FROM held')
+        return connection.execute(query).df()
+
+
+def on_sqlite(query: str, frame: pd.DataFrame, table: str = "data") -> pd.DataFrame:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("SELECT EXP(1), LN(2)")
+    except sqlite3.OperationalError:  # built without mathematical functions
+        connection.create_function("EXP", 1, lambda x: None if x is None else float(np.exp(x)))
+        connection.create_function("LN", 1, lambda x: None if x is None else float(np.log(x)))
+    frame.to_sql(table, connection, index=False)
+    return pd.read_sql(query, connection)
+
+
+ENGINES = {"duckdb": on_duckdb, "sqlite": on_sqlite}
+on_each = pytest.mark.parametrize("dialect", list(ENGINES))
+
+
+def check(model, frame: pd.DataFrame, dialect: str, **options) -> pd.DataFrame:
+    """The answer, which must be that of the model; columns of the model are kept."""
+    answer = ENGINES[dialect](to_sql(model, dialect, **options), frame)
+    proba = model.predict_proba(frame)
+    start = list(answer.columns).index("predicted") + 1
+    given = answer.iloc[:, start : start + proba.shape[1]].to_numpy(float)
+    np.testing.assert_allclose(given, proba, rtol=0, atol=1e-9)
+    assert answer["predicted"].tolist() == model.predict(frame).tolist()
+    return answer
+
+
+def iris() -> tuple[pd.DataFrame, np.ndarray]:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    return X, np.array(["setosa", "versicolor", "virginica"])[y]
+
+
+def wine() -> tuple[pd.DataFrame, np.ndarray]:
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return X, y.to_numpy()
+
+
+def penguins() -> tuple[pd.DataFrame, np.ndarray]:
+    table = pytest.importorskip("palmerpenguins").load_penguins()
+    return table.drop(columns=["species"]), table["species"].to_numpy()
+
+
+def holes(X: pd.DataFrame) -> pd.DataFrame:
+    """The same with a tenth of the cells gone."""
+    gone = np.random.default_rng(0).random(X.shape) < 0.1
+    return X.mask(gone)
+
+
+@on_each
+@pytest.mark.parametrize("data", [iris, wine])
+@pytest.mark.parametrize(
+    "model",
+    [
+        posterior.GaussianNB(),
+        posterior.NaiveBayes(),
+        posterior.NaiveBayes(predictive=True),
+        posterior.GaussianNB(calibrated="temperature"),
+        posterior.BernoulliNB(binarize=2.0),
+        posterior.MultinomialNB(),
+        posterior.ComplementNB(norm=True),
+        posterior.PoissonNB(),
+        posterior.LinearDiscriminantAnalysis(),
+        posterior.QuadraticDiscriminantAnalysis(),
+        posterior.GaussianDiscriminantAnalysis("diagonal"),
+        posterior.LogisticRegression(),
+        posterior.KMeans(4, random_state=0),
+        posterior.GaussianMixture(3, covariance_type="diag", random_state=0),
+        posterior.GaussianMixture(2, covariance_type="tied", random_state=0),
+    ],
+    ids=str,
+)
+def test_the_database_answers_as_the_model_does(model, data, dialect):
+    X, y = data()
+    check(model.fit(X, y), X, dialect)
+
+
+@on_each
+@pytest.mark.parametrize(
+    "model",
+    [
+        posterior.GaussianNB(),
+        posterior.BernoulliNB(binarize=2.0),
+        posterior.PoissonNB(),
+        posterior.KMeans(3, random_state=0),
+        posterior.GaussianMixture(3, covariance_type="spherical", random_state=0),
+        posterior.LogisticRegression(),
+    ],
+    ids=str,
+)
+def test_null_is_a_missing_cell(model, dialect):
+    X, y = iris()
+    X = holes(X)
+    check(model.fit(X, y), X, dialect)
+
+
+@on_each
+@pytest.mark.parametrize("model", [posterior.NaiveBayes(), posterior.LogisticRegression()], ids=str)
+def test_a_mixed_table_with_nulls_and_categories_never_seen(model, dialect):
+    X, y = penguins()
+    X["tagged"] = np.arange(len(X)) % 3 == 0
+    model.fit(X, y)
+    X.loc[[0, 5], "island"] = "Elba"
+    X.loc[3, ["island", "sex"]] = None
+    X.loc[4, "sex"] = "unknown"
+    check(model, X, dialect)
+
+
+@on_each
+@pytest.mark.parametrize("alpha", [1.0, 0.0])
+def test_categories_by_number(alpha, dialect):
+    X, y = iris()
+    X = X.round()
+    model = posterior.CategoricalNB(alpha=alpha).fit(X, y)
+    if alpha:
+        X.iloc[0, 0], X.iloc[1, 1] = 20.0, np.nan  # never seen, and missing
+    check(model, X, dialect)
+
+
+@on_each
+def test_a_row_that_lacks_a_cell_the_model_needs_has_no_answer(dialect):
+    X, y = iris()
+    model = posterior.LinearDiscriminantAnalysis().fit(X, y)
+    X.iloc[0, 0] = np.nan
+    answer = ENGINES[dialect](to_sql(model, dialect), X)
+    assert answer.iloc[0, 4:].isna().all()
+    assert not answer.iloc[1:].isna().any(axis=None)
+
+
+@on_each
+@pytest.mark.parametrize(
+    "model",
+    [
+        posterior.NaiveBayes(),
+        posterior.PoissonNB(),
+        posterior.LinearDiscriminantAnalysis(),
+        posterior.QuadraticDiscriminantAnalysis(),
+        posterior.LogisticRegression(),
+    ],
+    ids=str,
+)
+def test_evidence_is_that_of_the_model_up_to_what_classes_share(model, dialect):
+    X, y = iris()
+    evidence = model.fit(X, y).evidence(X)
+    answer = check(model, X, dialect, evidence=True)
+    names = [f"evidence_{f}_{c}" for f in evidence.feature_names for c in evidence.classes]
+    assert [c for c in answer if c.startswith("evidence_")] == names
+    given = answer[names].to_numpy().reshape(len(X), -1, 3).swapaxes(1, 2)
+    expected = evidence.terms
+    np.testing.assert_allclose(
+        given - given[:, :1], expected - expected[:, :1], rtol=1e-9, atol=1e-8
+    )
+
+
+@on_each
+def test_no_name_leaves_its_quotes(dialect):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({EVIL: random.normal(size=60), "word": [EVIL, "a'b", 'c"d'] * 20})
+    y = np.array([EVIL, "\\", "it's"] * 20)
+    model = posterior.NaiveBayes().fit(X, y)
+    query = to_sql(model, dialect, ("x'; drop table y; --",), evidence=True)
+    answer = ENGINES[dialect](query, X, "x'; drop table y; --")
+    assert answer["predicted"].tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(answer.iloc[:, 3:6], model.predict_proba(X), atol=1e-9)
+    assert answer.columns[3:6].tolist() == [f"p_{c}" for c in model.classes_]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_reads_its_query_back(dialect):
+    X = pd.DataFrame({EVIL: [1.0, 2.0, 5.0, 7.0], "word": [EVIL, "a", "b", "a"]})
+    model = posterior.NaiveBayes().fit(X, [EVIL, EVIL, "no", "no"])
+    query = to_sql(model, dialect, "a.b", evidence=True)
+    (tree,) = sqlglot.parse(query, read=dialect)
+    assert [t.sql() for t in tree.find_all(sqlglot.exp.Table) if t.db] == ['"a"."b" AS "t"']
+    assert tree.named_selects[:2] == [EVIL, "word"]
+    words = {e.this for e in tree.find_all(sqlglot.exp.Literal) if e.is_string}
+    assert words == {EVIL, "a", "b", "no"}
+
+
+def test_numbers_read_back_to_the_bit():
+    X, y = iris()
+    model = posterior.GaussianNB().fit(X, y)
+    for dialect in DIALECTS:
+        tree = sqlglot.parse_one(to_sql(model, dialect), read=dialect)
+        found = {float(e.this) for e in tree.find_all(sqlglot.exp.Literal) if not e.is_string}
+        assert set(model.theta_.ravel()) <= found
+        assert set((0.5 / model.var_).ravel()) <= found
+
+
+def test_a_key_alone_is_kept():
+    X, y = iris()
+    model = posterior.GaussianNB().fit(X, y)
+    frame = X.assign(id=np.arange(len(X)))
+    answer = on_duckdb(to_sql(model, keep="id"), frame)
+    assert list(answer) == ["id", "predicted", "p_setosa", "p_versicolor", "p_virginica"]
+    assert answer["id"].tolist() == list(range(len(X)))
+
+
+@on_each
+def test_columns_that_are_called_like_a_step_or_an_answer(dialect):
+    X, y = iris()
+    X.columns = ["predicted", "P_A", "scores", "score_a"]
+    y = np.where(y == "setosa", "a", "A")
+    model = posterior.GaussianNB().fit(X, y)
+    answer = ENGINES[dialect](to_sql(model, dialect, "cells"), X, "cells")
+    assert list(answer)[:4] == list(X)
+    np.testing.assert_allclose(answer.iloc[:, 5:], model.predict_proba(X), atol=1e-9)
+
+
+@on_each
+def test_labels_keep_their_type(dialect):
+    X, y = iris()
+    for labels in (
+        y == "setosa",
+        np.where(y == "setosa", -1, 2),
+        np.where(y == "setosa", 1.0, 2.0),
+    ):
+        model = posterior.GaussianNB().fit(X, labels)
+        answer = ENGINES[dialect](to_sql(model, dialect), X)
+        assert (answer["predicted"].to_numpy() == model.predict(X)).all()
+    model = posterior.GaussianNB().fit(X, np.ones(len(X)))  # a single class
+    assert (ENGINES[dialect](to_sql(model, dialect), X).iloc[:, -1] == 1).all()
+
+
+@on_each
+def test_scores_far_apart_do_not_overflow(dialect):
+    X = pd.DataFrame({"a": [0.0, 1e-3, 5e4, 5e4 + 1e-3]})
+    model = posterior.GaussianNB().fit(X, ["u", "u", "v", "v"])
+    answer = check(model, X, dialect)
+    assert answer["p_u"].tolist() == [1, 1, 0, 0]
+
+
+@on_each
+def test_many_columns_nest_no_deeper_than_databases_allow(dialect):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.poisson(1.0, (10, 1100)), columns=[f"w{j}" for j in range(1100)])
+    y = np.arange(10) % 2
+    model = posterior.MultinomialNB().fit(X, y)
+    answer = ENGINES[dialect](to_sql(model, dialect, keep=["w0"]), X)
+    np.testing.assert_allclose(answer.iloc[:, 2:], model.predict_proba(X), atol=1e-9)
+
+
+@on_each
+def test_a_row_that_no_class_can_have_is_left_open(dialect):
+    X = pd.DataFrame({"a": [0, 0, 1, 1, 2], "b": [0, 1, 1, 1, 0]})
+    model = posterior.CategoricalNB(alpha=0.0).fit(X, ["u", "u", "v", "v", "v"])
+    rows = pd.DataFrame({"a": [0, 2, 7, 0], "b": [0, 1, 1, 5]})
+    assert check(model, rows, dialect)["p_u"].tolist() == [1.0, 0.0, 0.5, 0.5]
+
+
+@on_each
+def test_a_column_that_is_not_there_is_an_error(dialect):
+    X, y = iris()
+    model = posterior.GaussianNB().fit(X, y)
+    with pytest.raises(Exception, match="petal width"):  # SQLite takes "a name" for a text
+        ENGINES[dialect](to_sql(model, dialect), X.drop(columns="petal width (cm)"))
+
+
+# --- models of a file's table -------------------------------------------------------------------
+
+
+def fish(n: int = 200) -> pd.DataFrame:
+    random = np.random.default_rng(0)
+    salmon = random.random(n) < 0.4
+    frame = pd.DataFrame(
+        {
+            "weight": random.normal(np.where(salmon, 30, 16), 8),
+            "river": np.where(random.random(n) < 0.3 + 0.4 * salmon, "Rhine", "Oder"),
+            "tagged": random.random(n) < 0.3 + 0.3 * salmon,
+            "caught": [
+                datetime.datetime(2024, 3, 1) + datetime.timedelta(days=float(d))
+                for d in random.integers(0, 60, n) + 20 * salmon + 0.25
+            ],
+            "species": np.where(salmon, "salmon", "bass"),
+        }
+    )
+    frame.loc[::9, "weight"] = None
+    frame.loc[::7, "river"] = None
+    return frame
+
+
+@on_each
+@pytest.mark.parametrize(
+    ("model", "reads"),
+    [
+        (posterior.NaiveBayes(), "table"),
+        (posterior.LogisticRegression(), "numbers"),
+        (posterior.LinearDiscriminantAnalysis(), "numbers"),
+        (posterior.QuadraticDiscriminantAnalysis(), "numbers"),
+    ],
+    ids=str,
+)
+def test_a_model_of_a_file_reads_columns_by_their_roles(model, reads, dialect):
+    frame = fish()
+    found = roles.infer(frame, "species")
+    assert [c.role for c in found.table] == ["number", "category", "boolean", "date"]
+    fitted = TableClassifier(model, found, reads=reads, calibrator=Temperature(1.7))
+    fitted.fit(frame, "species")
+    answer = check(fitted, frame.drop(columns="species"), dialect, evidence=True)
+    evidence = fitted.evidence(frame)
+    if reads == "table":
+        names = [f"evidence_{f}_{c}" for f in evidence.feature_names for c in evidence.classes]
+        assert list(answer)[7:] == names
+
+
+@on_each
+def test_rare_levels_share_a_number(dialect):
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 70, 600)
+    frame = pd.DataFrame({"code": [f"c{c}" for c in codes], "y": codes % 2})
+    found = roles.infer(frame, "y", keep=["code"])
+    fitted = TableClassifier(posterior.LogisticRegression(), found, reads="numbers")
+    fitted.fit(frame, "y")
+    frame = frame.drop(columns="y")
+    frame.loc[0, "code"], frame.loc[1, "code"] = "never seen", None
+    check(fitted, frame, dialect)
+
+
+# --- what cannot be SQL -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (posterior.KNeighborsClassifier(), "compares a row with all the rows"),
+        (posterior.JointBayes(), "whole rows"),
+        (posterior.MixtureClassifier(), "mixtures of components"),
+        (posterior.GaussianNB(calibrated="isotonic"), "isotonic"),
+        (posterior.NaiveBayes("poisson", predictive=True), "log Γ"),
+        (posterior.GaussianDiscriminantAnalysis(predictive=True), "Student's t"),
+    ],
+    ids=str,
+)
+def test_what_no_query_holds_is_refused_with_the_reason(model, reason):
+    X, y = iris()
+    X = X.round() if isinstance(model, posterior.JointBayes) else X
+    with pytest.raises(TypeError, match=reason):
+        to_sql(model.fit(X, y))
+
+
+def test_text_is_refused():
+    texts = [f"a long text about number {i} and more" for i in range(40)]
+    frame = pd.DataFrame({"text": texts, "n": np.arange(40) % 7})
+    y = np.arange(40) % 2
+    with pytest.raises(TypeError, match="text in 'text'"):
+        to_sql(posterior.NaiveBayes().fit(frame, y))
+    with pytest.raises(TypeError, match="cut text into words"):
+        to_sql(posterior.TextClassifier().fit(texts, y), columns=["text"])
+
+
+def test_isotonic_models_of_a_file_are_refused():
+    frame = fish()
+    isotonic = Isotonic(((np.array([0.0, 1.0]), np.array([0.0, 1.0])),) * 2, 0.01)
+    fitted = TableClassifier(
+        posterior.NaiveBayes(), roles.infer(frame, "species"), calibrator=isotonic
+    ).fit(frame, "species")
+    with pytest.raises(TypeError, match="isotonic"):
+        to_sql(fitted)
+
+
+def test_what_is_asked_wrongly_is_said():
+    X, y = iris()
+    model = posterior.GaussianNB().fit(X.to_numpy(), y)
+    with pytest.raises(ValueError, match=r"Pass columns=\["):
+        to_sql(model)
+    with pytest.raises(ValueError, match="Expected 4 names"):
+        to_sql(model, columns=["a"])
+    columns = ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match="Expected one of the dialects"):
+        to_sql(model, "oracle", columns=columns)
+    with pytest.raises(ValueError, match="Expected a table"):
+        to_sql(model, table="a..b", columns=columns)
+    with pytest.raises(ValueError, match="Expected 3 classes"):
+        to_sql(model, columns=columns, classes=["x"])
+    with pytest.raises(NotFittedError):
+        to_sql(posterior.GaussianNB())
+    with pytest.raises(TypeError, match="Expected naive Bayes"):
+        to_sql(posterior.CountVectorizer().fit(["a word"]), columns=["text"])
+
+
+def test_without_sqlglot_one_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    with pytest.raises(ImportError, match=r"needs the package sqlglot: pip install 'posterior"):
+        to_sql(posterior.GaussianNB())
