@@ -9,6 +9,7 @@
 #include "centers.hpp"
 #include "coordinate.hpp"
 #include "counts.hpp"
+#include "cuts.hpp"
 #include "edit.hpp"
 #include "exact.hpp"
 #include "exact_products.hpp"
@@ -344,6 +345,62 @@ p::Tree<T> tree(const Output<const T>& boxes, const Contiguous<std::int32_t>& ch
 }
 
 template <typename T>
+void bind_columns(nb::module_& m) {
+    m.def("digitize",
+          [](Table<T> X, Vector<double> cut, Vector<std::int64_t> start, Output<T> out) {
+              nb::gil_scoped_release free;
+              p::digitize(matrix(X), cut.data(), start.data(), out.data());
+          },
+          "X"_a.noconvert(), "cut"_a.noconvert(), "start"_a.noconvert(), "out"_a.noconvert());
+    m.def("pack_columns",
+          [](Table<T> X, Codes code, int bits, Output<std::uint64_t> key,
+             Output<std::int64_t> known) {
+              nb::gil_scoped_release free;
+              p::pack_columns(matrix(X), code.data(), bits, key.data(), known.data());
+          },
+          "X"_a.noconvert(), "code"_a.noconvert(), "bits"_a, "key"_a.noconvert(),
+          "known"_a.noconvert());
+}
+
+void bind_cuts(nb::module_& m) {
+    bind_columns<double>(m);
+    bind_columns<float>(m);
+    m.def("class_cells",
+          [](Vector<std::uint64_t> key, int bits, std::size_t classes, std::size_t limit) {
+              p::ClassCells cells;
+              {
+                  nb::gil_scoped_release free;
+                  cells = p::class_cells(key.data(), key.shape(0), bits, classes, limit);
+              }
+              const std::size_t size = cells.end.size();
+              return nb::make_tuple(given(std::move(cells.end), {size}),
+                                    given(std::move(cells.count), {size, classes}), cells.moved);
+          },
+          "key"_a.noconvert(), "bits"_a, "classes"_a, "limit"_a);
+    m.def("sort_column",
+          [](Vector<double> x, Output<double> value, Output<std::int32_t> row) {
+              nb::gil_scoped_release free;
+              return p::sort_column(x.data(), x.shape(0), value.data(), row.data());
+          },
+          "x"_a.noconvert(), "value"_a.noconvert(), "row"_a.noconvert());
+    m.def("mdl_cuts",
+          [](Vector<double> value, Codes code, Weight weight, std::size_t classes,
+             Weight log_table) {
+              std::vector<std::int64_t> found;
+              {
+                  nb::gil_scoped_release free;
+                  found = p::mdl_cuts({value.data(), code.data(),
+                                       weight ? weight->data() : nullptr, value.shape(0), classes,
+                                       log_table ? log_table->data() : nullptr});
+              }
+              const std::size_t size = found.size();
+              return given(std::move(found), {size});
+          },
+          "value"_a.noconvert(), "code"_a.noconvert(), "weight"_a.none(), "classes"_a,
+          "log_table"_a.none());
+}
+
+template <typename T>
 void bind_trees(nb::module_& m) {
     m.def("grow_tree",
           [](Table<T> X) {
@@ -429,6 +486,7 @@ NB_MODULE(_compiled, m) {
     bind_trees<double>(m);
     bind_trees<float>(m);
     bind_text(m);
+    bind_cuts(m);
     bind_tables_of_codes<std::int64_t>(m);
     bind_tables_of_codes<std::int32_t>(m);
     bind_tables_of_codes<std::int16_t>(m);

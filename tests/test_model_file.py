@@ -74,6 +74,8 @@ MODELS = {
     "KNeighborsClassifier, strings": (posterior.KNeighborsClassifier(metric="edit"), STRINGS, Y),
     "KNeighborsClassifier, mixed": (posterior.KNeighborsClassifier(metric="mixed"), FRAME, Y),
     "KNeighborsClassifier, sparse": (posterior.KNeighborsClassifier(), sparse.csr_array(WORDS), Y),
+    "KBinsDiscretizer": (posterior.KBinsDiscretizer(3, encode="onehot-dense"), GAPS, None),
+    "SupervisedDiscretizer": (posterior.SupervisedDiscretizer(max_values=20), GAPS, NAMES),
     "CountVectorizer": (
         posterior.CountVectorizer(ngram_range=(1, 2), dtype=np.float32),
         DOCUMENTS,
@@ -126,7 +128,7 @@ def some(table, rows):
 
 
 def test_every_estimator_is_among_those_saved_here():
-    public = {name for name in posterior.__all__ if name in estimators.__all__}
+    public = {n for n in posterior.__all__ if n in estimators.__all__ or n.endswith("Discretizer")}
     assert public <= {type(model).__name__ for model, _, _ in MODELS.values()}
 
 

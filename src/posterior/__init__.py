@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         PseudoRows,
         VarianceFloor,
     )
+    from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
     from posterior.sql import to_sql
     from posterior.storage import ModelFileError, load, save
     from posterior.text import Words
@@ -71,6 +72,7 @@ __all__ = [
     "GaussianNB",
     "HashingVectorizer",
     "JointBayes",
+    "KBinsDiscretizer",
     "KMeans",
     "KNeighborsClassifier",
     "Laplace",
@@ -92,6 +94,7 @@ __all__ = [
     "PseudoRows",
     "QuadraticDiscriminantAnalysis",
     "SeparationWarning",
+    "SupervisedDiscretizer",
     "TextClassifier",
     "TfidfTransformer",
     "TfidfVectorizer",
@@ -105,7 +108,7 @@ __all__ = [
 ]
 
 # Where the names live, in the order of how much each part loads.
-_HOMES = ["data.errors", "engines", "families", "text"]
+_HOMES = ["data.errors", "engines", "families", "text", "preprocessing"]
 _HOMES += ["estimators", "storage", "sql"]
 _PARTS = {"data", "datasets", "engines", "estimators", "explain", "families", "plots"}
 _PARTS |= {"preprocessing", "selection", "sql", "storage"}

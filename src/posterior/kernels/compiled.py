@@ -13,6 +13,13 @@ from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs
+from posterior.kernels.compiled_cuts import (
+    class_cells,
+    digitize,
+    mdl_cuts,
+    pack_columns,
+    sort_column,
+)
 from posterior.kernels.compiled_descent import column_descent, column_squares, coordinate_descent
 from posterior.kernels.compiled_edit import nearest_strings
 from posterior.kernels.compiled_text import count_known, count_terms, hash_terms, lookup, union
@@ -25,12 +32,14 @@ __all__ = [
     "carry",
     "category_counts",
     "centered_by_group",
+    "class_cells",
     "code_range",
     "column_descent",
     "column_squares",
     "coordinate_descent",
     "count_known",
     "count_terms",
+    "digitize",
     "find_leaves",
     "gaussian_log_joint",
     "group_counts",
@@ -39,6 +48,7 @@ __all__ = [
     "linear_log_joint",
     "logistic_sums",
     "lookup",
+    "mdl_cuts",
     "mean_and_scatter",
     "moments",
     "moments_without",
@@ -48,11 +58,13 @@ __all__ = [
     "nearest_strings",
     "normalize",
     "own_distances",
+    "pack_columns",
     "rows_by_group",
     "search_tree",
     "side_by_side",
     "soft_moments",
     "soft_products",
+    "sort_column",
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",

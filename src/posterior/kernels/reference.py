@@ -16,6 +16,7 @@ from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs as fixed
 from posterior.kernels import pairs
 from posterior.kernels.centers import nearest, nearest_bounded, own_distances
+from posterior.kernels.cuts import class_cells, digitize, mdl_cuts, pack_columns, sort_column
 from posterior.kernels.descent import column_descent, column_squares, coordinate_descent
 from posterior.kernels.edit import nearest_strings
 from posterior.kernels.limbs import carry, to_pairs
@@ -30,12 +31,14 @@ __all__ = [
     "carry",
     "category_counts",
     "centered_by_group",
+    "class_cells",
     "code_range",
     "column_descent",
     "column_squares",
     "coordinate_descent",
     "count_known",
     "count_terms",
+    "digitize",
     "find_leaves",
     "gaussian_log_joint",
     "group_counts",
@@ -44,6 +47,7 @@ __all__ = [
     "linear_log_joint",
     "logistic_sums",
     "lookup",
+    "mdl_cuts",
     "mean_and_scatter",
     "moments",
     "moments_without",
@@ -53,11 +57,13 @@ __all__ = [
     "nearest_strings",
     "normalize",
     "own_distances",
+    "pack_columns",
     "rows_by_group",
     "search_tree",
     "side_by_side",
     "soft_moments",
     "soft_products",
+    "sort_column",
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",

@@ -28,7 +28,9 @@ from posterior.generative.joint import Joint, JointStatistics
 from posterior.kernels.text import Terms
 from posterior.neighbors.columns import Columns
 from posterior.neighbors.examples import Examples
+from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
 from posterior.statistics import Exact
+from posterior.statistics.class_histogram import ClassHistogram
 from posterior.storage.errors import expect
 from posterior.storage.extents import Extent, measured, shape_of
 from posterior.text.vocabulary import TermCounts, Vocabulary
@@ -202,6 +204,37 @@ def _(model: KNeighborsClassifier) -> None:
 
 
 @check.register
+def _(value: ClassHistogram) -> None:
+    values, counts = value.values, value.counts
+    expect(isinstance(values, np.ndarray) and _ascending(values), "values in order, each once")
+    expect(shape_of(counts)[:1] == values.shape and counts.ndim == 2, "counts of each value")
+    expect(counts.dtype == np.float64 and np.isfinite(counts).all(), "counts that are numbers")
+    expect((counts >= 0).all() and type(value.limit) is int, "counts of each value")
+
+
+@check.register
+def _(model: KBinsDiscretizer) -> None:
+    if "bin_edges_" not in vars(model):
+        return
+    edges = model.bin_edges_
+    expect(shape_of(edges) == (model.n_features_in_,), "edges of each feature")
+    expect(all(len(e) > 1 and _ascending(e) for e in edges), "edges in order")
+    expect(np.array_equal(model.n_bins_, [len(e) - 1 for e in edges]), "bins between edges")
+
+
+@check.register
+def _(model: SupervisedDiscretizer) -> None:
+    if "statistics_" not in vars(model):
+        return
+    k, parts, cuts = _n_classes(model.classes_), model.statistics_, model.cut_points_
+    expect(len(parts) == len(cuts) == model.n_features_in_, "cut points of each feature")
+    for part in parts:
+        expect(isinstance(part, ClassHistogram) and part.counts.shape[1] == k, f"{k} classes")
+    expect(all(_ascending(c) for c in cuts), "cut points in order")
+    expect(np.array_equal(model.n_bins_, [len(c) + 1 for c in cuts]), "bins between cut points")
+
+
+@check.register
 def _(value: Terms) -> None:
     data, starts = value.data, value.starts
     plain = isinstance(data, np.ndarray) and isinstance(starts, np.ndarray)
@@ -236,6 +269,11 @@ def _n_classes(classes: Any) -> int:
     expect(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
     expect(np.array_equal(np.unique(classes), classes), "classes in order, each once")
     return len(classes)
+
+
+def _ascending(values: Any) -> bool:
+    numbers = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == 1
+    return numbers and bool((values[:-1] < values[1:]).all() and not np.isnan(values).any())
 
 
 def _widths(model: Any) -> Widths:

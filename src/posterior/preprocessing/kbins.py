@@ -1,0 +1,232 @@
+"""Bins of a column by its values alone, as in scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_array, resample
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from posterior import kernels
+from posterior.data import validate
+from posterior.data.typing import Array, Floats, Integers
+from posterior.preprocessing import bins
+from posterior.preprocessing.edges import kmeans_edges, quantile_edges, uniform_edges
+
+NARROW = 1e-8  # bins that are not wider are removed
+WEIGHTED = ("averaged_inverted_cdf", "inverted_cdf")
+METHODS = {
+    *WEIGHTED,
+    "closest_observation",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "linear",
+    "median_unbiased",
+    "normal_unbiased",
+}
+
+
+class KBinsDiscretizer(TransformerMixin, BaseEstimator):
+    """Every column cut into bins of equal width, of equal weight, or around centers of k-means.
+
+    A cell of bin k has eₖ ≤ x < eₖ₊₁; the first and the last bin reach to infinity. Parameters,
+    attributes and bins are those of scikit-learn. Missing cells are left out of the bins: they
+    stay NaN in ordinal codes, have a block of zeros in one-hot columns, and come back as NaN.
+
+    Parameters
+    ----------
+    n_bins : int or array of shape (n_features,), default=5
+        How many bins, at least 2.
+    encode : {"onehot", "onehot-dense", "ordinal"}, default="onehot"
+        A column for each bin, sparse or dense, or the number of the bin.
+    strategy : {"uniform", "quantile", "kmeans"}, default="quantile"
+        Bins of equal width, of equal weight, or around the centers of k-means in one dimension.
+    quantile_method : str, default="averaged_inverted_cdf"
+        One of NumPy's definitions of a quantile; weights need this one or "inverted_cdf".
+    dtype : {numpy.float32, numpy.float64}, optional
+        Of what `transform` gives; otherwise that of its input.
+    subsample : int or None, default=200_000
+        If there are more rows, so many are drawn, with replacement, to find the bins.
+    random_state : int, RandomState or None
+        For the rows drawn.
+
+    Attributes
+    ----------
+    bin_edges_ : array of n_features arrays
+        Lowest value, inner edges, highest value; minus and plus infinity if there is one bin only.
+    n_bins_ : array of shape (n_features,)
+        Fewer than asked for where bins were too narrow.
+
+    Examples
+    --------
+    >>> from posterior import KBinsDiscretizer
+    >>> model = KBinsDiscretizer(2, encode="ordinal", strategy="uniform")
+    >>> model.fit_transform([[0.0], [1.0], [float("nan")], [4.0]])
+    array([[ 0.],
+           [ 0.],
+           [nan],
+           [ 1.]])
+    """
+
+    bin_edges_: Array
+    n_bins_: Integers
+    n_features_in_: int
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_bins": [Interval(Integral, 2, None, closed="left"), "array-like"],
+        "encode": [StrOptions({"onehot", "onehot-dense", "ordinal"})],
+        "strategy": [StrOptions({"uniform", "quantile", "kmeans"})],
+        "quantile_method": [StrOptions(METHODS)],
+        "dtype": [Options(type, {np.float64, np.float32}), None],
+        "subsample": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_bins: Any = 5,
+        *,
+        encode: str = "onehot",
+        strategy: str = "quantile",
+        quantile_method: str = "averaged_inverted_cdf",
+        dtype: Any = None,
+        subsample: int | None = 200_000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_bins = n_bins
+        self.encode = encode
+        self.strategy = strategy
+        self.quantile_method = quantile_method
+        self.dtype = dtype
+        self.subsample = subsample
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the bins.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+        """
+        self._validate_params()
+        table = validate_data(self, X, dtype="numeric", ensure_all_finite="allow-nan")
+        weight = validate.weights(sample_weight, len(table))
+        if self.subsample is not None and len(table) > self.subsample:
+            # rows are drawn by their weight, and count once from here on
+            table = resample(
+                table,
+                n_samples=self.subsample,
+                random_state=self.random_state,
+                sample_weight=weight,
+            )
+            weight = None
+        n_bins = self._asked(table.shape[1])
+        if weight is not None:
+            if self.strategy == "quantile" and self.quantile_method not in WEIGHTED:
+                raise ValueError(
+                    "When fitting with strategy='quantile' and sample weights, quantile_method "
+                    "should either be set to 'averaged_inverted_cdf' or 'inverted_cdf', got "
+                    f"quantile_method='{self.quantile_method}' instead."
+                )
+            table, weight = table[weight > 0], weight[weight > 0]
+        edges = np.empty(table.shape[1], object)
+        for j, column in enumerate(table.T):
+            edges[j] = self._edges(j, column, weight, int(n_bins[j]))
+        self.bin_edges_ = edges
+        self.n_bins_ = np.array([len(e) - 1 for e in edges], np.int64)
+        return self
+
+    def _asked(self, n_features: int) -> Integers:
+        """The number of bins wanted of each feature."""
+        if isinstance(self.n_bins, Integral):
+            return np.full(n_features, int(self.n_bins), np.int64)
+        asked = check_array(self.n_bins, dtype=None, ensure_2d=False)
+        if asked.shape != (n_features,):
+            raise ValueError("n_bins must be a scalar or array of shape (n_features,).")
+        whole: Integers = asked.astype(np.int64)
+        bad = np.flatnonzero((whole != asked) | (whole < 2))
+        if len(bad):
+            raise ValueError(
+                "KBinsDiscretizer received an invalid number of bins at indices "
+                f"{', '.join(map(str, bad))}. Number of bins must be at least 2, and must be an "
+                "int."
+            )
+        return whole
+
+    def _edges(self, j: int, column: Array, weight: Floats | None, n_bins: int) -> Array:
+        known = ~np.isnan(column)
+        x = column if known.all() else column[known]
+        w = weight if weight is None or len(x) == len(column) else weight[known]
+        if len(x) == 0 or x.min() == x.max():
+            why = "is constant" if len(x) else "has no known cell"
+            warnings.warn(f"Feature {j} {why} and will be replaced with 0.", stacklevel=3)
+            return np.array([-np.inf, np.inf])
+        if self.strategy == "uniform":
+            return uniform_edges(x, n_bins)
+        if self.strategy == "quantile":
+            edges = quantile_edges(x, w, n_bins, self.quantile_method)
+        else:
+            edges = kmeans_edges(x, w, n_bins)
+        edges = edges[np.ediff1d(edges, to_begin=np.inf) > NARROW]
+        if len(edges) - 1 != n_bins:
+            warnings.warn(
+                f"Bins whose width are too small (i.e., <= 1e-8) in feature {j} are removed. "
+                "Consider decreasing the number of bins.",
+                stacklevel=3,
+            )
+        return edges
+
+    def transform(self, X: Any) -> Any:
+        """The bin of each cell, as its number or as a one in its column."""
+        check_is_fitted(self)
+        table = validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32] if self.dtype is None else self.dtype,
+            reset=False,
+            ensure_all_finite="allow-nan",
+        )
+        codes = kernels.digitize(table, [edges[1:-1] for edges in self.bin_edges_])
+        if self.encode == "ordinal":
+            return codes
+        return bins.one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")
+
+    def inverse_transform(self, X: Any) -> Array:
+        """The middle of the bin of each cell."""
+        check_is_fitted(self)
+        codes = check_array(
+            X,
+            accept_sparse="csc" if "onehot" in self.encode else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+        )
+        if "onehot" in self.encode:
+            codes = bins.from_one_hot(codes, self.n_bins_)
+        if codes.shape[1] != len(self.n_bins_):
+            raise ValueError(
+                f"Incorrect number of features. Expecting {len(self.n_bins_)}, received "
+                f"{codes.shape[1]}."
+            )
+        return bins.centers(codes, list(self.bin_edges_))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the columns that `transform` gives."""
+        check_is_fitted(self, "n_features_in_")
+        names: Array = _check_feature_names_in(self, input_features)
+        if self.encode == "ordinal":
+            return names
+        each = zip(names, self.n_bins_, strict=True)
+        return np.array([f"{n}_{float(b)}" for n, k in each for b in range(k)], object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,242 @@
+"""Bins of a column that tell the classes apart."""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from posterior import kernels
+from posterior.data import frames, validate
+from posterior.data.typing import Array, Floats, Integers
+from posterior.preprocessing import bins
+from posterior.preprocessing.class_cuts import cut_points, ranges
+from posterior.statistics.class_histogram import ClassHistogram, class_histograms
+
+
+class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
+    """Every column cut where its classes change, as long as a cut tells more than it costs.
+
+    A part S of n rows and k classes is cut in two where n₁ H(S₁) + n₂ H(S₂) is least, if
+
+        n H(S) - n₁ H(S₁) - n₂ H(S₂) > log₂(n - 1) + log₂(3ᵏ - 2) - k H(S) + k₁ H(S₁) + k₂ H(S₂)
+
+    with H the entropy of the classes (Fayyad and Irani 1993), and so are its parts. Cut points lie
+    halfway between values; a column that tells nothing keeps one bin. Missing cells are left out:
+    they stay NaN in ordinal codes, and have a block of zeros in one-hot columns.
+
+    All is learned from the class counts of every value of a column, so chunks (`partial_fit`) and
+    machines (`merge`) give the cut points of all rows. That is exact up to `max_values` values;
+    beyond, values are gathered in as many cells of equal weight, and `error_` bounds what is lost.
+
+    Parameters
+    ----------
+    method : {"mdl", "frequency"}, default="mdl"
+        Cuts by entropy and description length, or into `n_bins` of equal frequency where every
+        class counts as much as any other, however rare: (1/k) Σ_c P(x < cut | c) = i / n_bins.
+    n_bins : int, default=5
+        For method="frequency".
+    encode : {"ordinal", "onehot", "onehot-dense"}, default="ordinal"
+        The number of the bin, or a column for each bin, sparse or dense.
+    max_values : int, default=10_000
+        Values of a column that are counted one by one, or cells that they are gathered in.
+
+    Attributes
+    ----------
+    cut_points_ : list of n_features arrays
+        A cell of bin k has cₖ₋₁ ≤ x < cₖ.
+    n_bins_ : array of shape (n_features,)
+    classes_ : array of shape (n_classes,)
+    statistics_ : list of n_features class histograms
+        All that is known of the rows.
+    error_ : array of shape (n_features,)
+        By which share of the rows class counts below a value may be too small; 0 if exact.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from posterior import SupervisedDiscretizer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SupervisedDiscretizer().fit(X, y)
+    >>> model.cut_points_[2], model.cut_points_[3]
+    (array([2.45, 4.75]), array([0.8 , 1.75]))
+    >>> model.intervals()[3]
+    ['(-∞, 0.8)', '[0.8, 1.75)', '[1.75, ∞)']
+    """
+
+    cut_points_: list[Floats]
+    n_bins_: Integers
+    classes_: Array
+    statistics_: list[ClassHistogram]
+    error_: Floats
+    n_features_in_: int
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "method": [StrOptions({"mdl", "frequency"})],
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "encode": [StrOptions({"onehot", "onehot-dense", "ordinal"})],
+        "max_values": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        method: str = "mdl",
+        *,
+        n_bins: int = 5,
+        encode: str = "ordinal",
+        max_values: int = 10_000,
+    ) -> None:
+        self.method = method
+        self.n_bins = n_bins
+        self.encode = encode
+        self.max_values = max_values
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the cut points.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or a frame of numbers and times
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A weight of two is two rows.
+        """
+        learned = clone(self).partial_fit(X, y, sample_weight=sample_weight)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update({n: v for n, v in vars(learned).items() if n.endswith("_")})
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows, of classes known or new."""
+        self._validate_params()
+        first = not hasattr(self, "statistics_")
+        table = self._table(X, reset=first)
+        found, codes = validate.labels(y, len(table))
+        weight = validate.weights(sample_weight, len(table))
+        known = found if first else self.classes_
+        if classes is not None:
+            known = validate.union(known, np.asarray(classes))
+        more = class_histograms(table, codes, weight, len(found), self.max_values)
+        return self._add(found, more, known)
+
+    def merge(self, other: SupervisedDiscretizer) -> Self:
+        """Add the rows that another discretizer has seen."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if self.n_features_in_ != other.n_features_in_:
+            raise ValueError(
+                f"Expected {self.n_features_in_} features, as here, got {other.n_features_in_}."
+            )
+        mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
+        if mine is not None and theirs is not None and list(mine) != list(theirs):
+            raise ValueError(f"Expected features {list(mine)}, got {list(theirs)}.")
+        return self._add(other.classes_, other.statistics_, self.classes_)
+
+    def __add__(self, other: SupervisedDiscretizer, /) -> Self:
+        return copy(self).merge(other)
+
+    def _add(self, found: Array, more: list[ClassHistogram], known: Array) -> Self:
+        classes = validate.union(known, found)
+        place = np.searchsorted(classes, found)
+        statistics = [part.placed(place, len(classes)) for part in more]
+        if hasattr(self, "statistics_"):
+            place = np.searchsorted(classes, self.classes_)
+            before = [part.placed(place, len(classes)) for part in self.statistics_]
+            statistics = [a + b for a, b in zip(before, statistics, strict=True)]
+        return self._accept(classes, statistics)
+
+    def _accept(self, classes: Array, statistics: list[ClassHistogram]) -> Self:
+        n_bins = self.n_bins if self.method == "frequency" else None
+        self.classes_, self.statistics_ = classes, statistics
+        self.cut_points_ = cut_points(statistics, n_bins)
+        self.n_bins_ = np.array([len(cuts) + 1 for cuts in self.cut_points_], np.int64)
+        self.error_ = np.array([part.error / (part.weight or 1.0) for part in statistics])
+        return self
+
+    def _table(self, X: Any, reset: bool) -> Array:
+        """Numbers of a table, checked; those of a frame column by column."""
+        frame = frames.as_frame(X)
+        if frame is None:
+            dtype = [np.float64, np.float32]
+            table: Array = validate_data(
+                self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan"
+            )
+            return table
+        for column in frame.iter_columns():
+            if frames.kind(column) != "number":
+                raise ValueError(
+                    f"Expected numbers or times in column {column.name!r}, got categories, which "
+                    "are discrete already. Leave the column out."
+                )
+        columns = [frames.numbers(column) for column in frame.iter_columns()]
+        table = np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
+        check_array(table, ensure_all_finite=False, ensure_min_features=1)
+        validate.check_numbers(
+            table,
+            names=frame.columns,
+            allow_missing=True,
+            allow_negative=True,
+            estimator=type(self).__name__,
+        )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return table
+
+    def transform(self, X: Any) -> Any:
+        """The bin of each cell, as its number or as a one in its column."""
+        check_is_fitted(self)
+        codes = kernels.digitize(self._table(X, reset=False), self.cut_points_)
+        if self.encode == "ordinal":
+            return codes
+        return bins.one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")
+
+    def inverse_transform(self, X: Any, *, text: bool = False) -> Array:
+        """The middle of the bin of each cell, or its range as text.
+
+        Bins at the ends reach to the lowest and the highest value seen. A missing cell is NaN, or
+        None as text.
+        """
+        check_is_fitted(self)
+        sparse = "csc" if "onehot" in self.encode else False
+        codes = check_array(
+            X, accept_sparse=sparse, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+        )
+        if "onehot" in self.encode:
+            codes = bins.from_one_hot(codes, self.n_bins_)
+        if codes.shape[1] != self.n_features_in_:
+            raise ValueError(f"Expected {self.n_features_in_} features, got {codes.shape[1]}.")
+        parts = zip(self.statistics_, self.cut_points_, strict=True)
+        ends = [np.r_[part.lowest, cuts, part.highest] for part, cuts in parts]
+        middle = bins.centers(codes, ends)
+        if not text:
+            return middle
+        out = np.full(codes.shape, None, object)
+        for j, names in enumerate(self.intervals()):
+            known = ~np.isnan(codes[:, j])
+            out[known, j] = np.array(names, object)[codes[known, j].astype(np.int64)]
+        return out
+
+    def intervals(self) -> list[list[str]]:
+        """The ranges of the bins of every column, as text."""
+        check_is_fitted(self)
+        return [ranges(cuts) for cuts in self.cut_points_]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the columns that `transform` gives, such as "age in [18, 65)"."""
+        check_is_fitted(self)
+        names: Array = _check_feature_names_in(self, input_features)
+        if self.encode == "ordinal":
+            return names
+        each = zip(names, self.intervals(), strict=True)
+        return np.array([f"{name} in {part}" for name, parts in each for part in parts], object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
