@@ -1,25 +1,28 @@
 #include "bag.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace posterior {
-
-void Counts::grow(std::size_t n) {
-    const std::size_t before = seen_.size();
-    if (before == 0) {  // pages of terms that never occur stay untouched
-        seen_ = decltype(seen_)::zeros(n);
-        return;
-    }
-    seen_.resize(std::max(n, before + before / 2));
-    std::fill(seen_.data() + before, seen_.data() + seen_.size(), Seen{});
-}
 
 void Counts::end_document() {
     if (!keep_rows_) entries_.clear();
     row_ = entries_.size();
     ends_.push(row_);
     if (++document_ == 0) throw std::length_error("Expected fewer than 2^32 documents, got more.");
+}
+
+void Counts::renumber(const Buffer<std::uint32_t>& number) {
+    std::size_t e = 0, kept = 0;
+    for (std::size_t i = 0; i < ends_.size(); ++i) {
+        for (; e < ends_[i]; ++e) {
+            const std::uint32_t term = number[entries_[e].term];
+            entries_[kept] = {term, entries_[e].count};
+            kept += term != kNone;
+        }
+        ends_[i] = kept;
+    }
+    entries_.resize(kept);
+    row_ = kept;
 }
 
 }  // namespace posterior

@@ -21,6 +21,17 @@ struct Document {
     const void* data;
     std::size_t size;  // characters, or bytes of UTF-8
     Encoding encoding;
+
+    // Asks for its first lines: where a document starts is more than the CPU can foresee.
+    void prefetch() const {
+        const auto width = static_cast<std::size_t>(encoding);
+        const std::size_t all = encoding == Encoding::utf8 ? size : width * size;
+        const std::size_t bytes = all < kAhead ? all : kAhead;
+        for (std::size_t b = 0; b < bytes; b += 64)
+            __builtin_prefetch(static_cast<const char*>(data) + b, 0, 2);
+    }
+
+    static constexpr std::size_t kAhead = 1 << 12;
 };
 
 enum class Marked { word, space };

@@ -5,89 +5,89 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <stdexcept>
+#include <utility>
 
 #include "bag.hpp"
 #include "buffer.hpp"
+#include "radix.hpp"
 
 namespace posterior {
 
-// Sorts the entries of a row by their columns. The row is scattered into a table, and the columns
-// taken are read off two levels of bits: time linear in the row and in columns / 4096.
+// Sorts entries by their columns in time linear in the row, whatever the number of columns.
 class RowSorter {
 public:
-    explicit RowSorter(std::size_t n_columns)
-        : counts_(Buffer<std::uint32_t>::zeros(n_columns)),
-          fine_(Buffer<std::uint64_t>::zeros(n_columns / 64 + 1)),
-          coarse_(n_columns / 4096 + 1) {}
-
-    // Short rows of many columns are sorted faster in other ways.
-    bool suits(std::size_t n_entries) const { return 2 * n_entries > coarse_.size() + 16; }
-
-    void put(std::uint32_t column, std::uint32_t count) {
-        counts_[column] = count;
-        fine_[column / 64] |= std::uint64_t{1} << column % 64;
-        coarse_[column / 4096] |= std::uint64_t{1} << column / 64 % 64;
+    void clear(std::size_t most) {
+        row_.resize(most);
+        other_.resize(most);
+        n_ = 0;
+        seen_ = 0;
     }
 
-    template <typename Write>
-    void take_all(Write write) {
-        for (std::size_t c = 0; c < coarse_.size(); ++c) {
-            for (std::uint64_t some = coarse_[c]; some != 0; some &= some - 1) {
-                const std::size_t f = 64 * c + lowest(some);
-                for (std::uint64_t taken = fine_[f]; taken != 0; taken &= taken - 1) {
-                    const std::size_t column = 64 * f + lowest(taken);
-                    write(column, counts_[column]);
-                }
-                fine_[f] = 0;
-            }
-            coarse_[c] = 0;
+    // Entries of no column are left out, without a branch.
+    void put(std::int32_t column, std::uint32_t count) {
+        const auto at = static_cast<std::uint32_t>(column);
+        row_[n_] = std::uint64_t{at} << 32 | count;
+        n_ += column >= 0;
+        seen_ |= column >= 0 ? at : 0;
+    }
+
+    std::size_t size() const { return n_; }
+
+    // The entries, each column << 32 | count.
+    const std::uint64_t* sorted() {
+        if (n_ < 32) {
+            std::sort(row_.data(), row_.data() + n_);
+        } else if (n_ < 1024) {
+            sort<6>();
+        } else {
+            sort<10>();
         }
+        return row_.data();
     }
 
 private:
-    static std::size_t lowest(std::uint64_t bits) {
-        return static_cast<std::size_t>(std::countr_zero(bits));
+    template <int bits>
+    void sort() {
+        for (int shift = 0; shift < 32 && seen_ >> shift != 0; shift += bits) {
+            sort_by_digit<bits>(row_.data(), n_, other_.data(), [=](std::uint64_t entry) {
+                return entry >> 32 >> shift & ((1u << bits) - 1);
+            });
+            std::swap(row_, other_);
+        }
     }
 
-    Buffer<std::uint32_t> counts_;
-    Buffer<std::uint64_t> fine_;
-    std::vector<std::uint64_t> coarse_;
+    Buffer<std::uint64_t> row_, other_;
+    std::size_t n_ = 0;
+    std::uint32_t seen_ = 0;  // bits that any column has
 };
 
 // column[term] is negative for terms that are left out; ends count from `first`.
 template <typename Index, typename Value>
-void write_rows(const Counts& counts, const std::int32_t* column, std::size_t n_terms,
-                std::int64_t first, Index* ends, Index* indices, Value* values) {
-    const std::int32_t last = n_terms == 0 ? -1 : *std::max_element(column, column + n_terms);
-    RowSorter sorter(static_cast<std::size_t>(last + 1));
-    std::vector<std::uint64_t> row;
+void write_rows(const Counts& counts, const std::int32_t* column, std::int64_t first, Index* ends,
+                Index* indices, Value* values, std::size_t room) {
+    RowSorter sorter;
     std::size_t written = 0, e = 0;
-    const auto write = [&](std::size_t at, std::uint32_t count) {
-        indices[written] = static_cast<Index>(at);
-        values[written++] = static_cast<Value>(count);
+    const auto check = [](bool fits) {
+        if (!fits) throw std::invalid_argument("Expected room for all entries, got another size.");
     };
     for (std::size_t i = 0; i < counts.n_rows(); ++i) {
-        const bool scatter = sorter.suits(counts.end(i) - e);
-        row.clear();
+        sorter.clear(counts.end(i) - e + 1);
         for (; e < counts.end(i); ++e) {
             const Entry entry = counts.entry(e);
-            const auto at = static_cast<std::uint32_t>(column[entry.term]);
-            if (at >> 31) continue;
-            if (scatter) {
-                sorter.put(at, entry.count);
-            } else {
-                row.push_back(std::uint64_t{at} << 32 | entry.count);
-            }
+            sorter.put(column[entry.term], entry.count);
         }
-        if (scatter) {
-            sorter.take_all(write);
-        } else {
-            std::sort(row.begin(), row.end());
-            for (const std::uint64_t one : row) write(one >> 32, static_cast<std::uint32_t>(one));
+        const std::size_t n = sorter.size();
+        check(n <= room - written);
+        const std::uint64_t* row = sorter.sorted();
+        for (std::size_t k = 0; k < n; ++k) {
+            indices[written + k] = static_cast<Index>(row[k] >> 32);
+            values[written + k] = static_cast<Value>(static_cast<std::uint32_t>(row[k]));
         }
+        written += n;
         ends[i] = static_cast<Index>(first + static_cast<std::int64_t>(written));
     }
+    check(written == room);
 }
 
 }  // namespace posterior

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "radix.hpp"
+
 namespace posterior {
 namespace {
 
@@ -24,7 +26,7 @@ std::uint32_t Table::add(const Key& key, std::size_t at) {
     const std::size_t start = arena_.size();
     arena_.resize(start + key.size);
     std::memcpy(arena_.data() + start, key.data, key.size);
-    records_.push({{key.head[0], key.head[1]}, start, key.size, key.hash});
+    records_.push({{key.head[0], key.head[1]}, start, key.size, key.hash, {}, 0});
     slots_[at] = tag(key.hash) | term;
     if (2 * records_.size() + 2 > slots_.size()) rehash(2 * slots_.size());
     return term;
@@ -43,17 +45,28 @@ void Table::rehash(std::size_t n_slots) {
 }
 
 Buffer<std::uint32_t> sorted(const Table& table) {
-    std::vector<Ranked> ranked(table.size());
+    Buffer<Ranked> ranked, other;
+    ranked.resize(table.size());
+    other.resize(table.size());
     for (std::uint32_t t = 0; t < table.size(); ++t)
         ranked[t] = {__builtin_bswap64(table.head(t)), t};
-    std::sort(ranked.begin(), ranked.end(), [&](const Ranked& a, const Ranked& b) {
-        if (a.head != b.head) return a.head < b.head;
-        return compare(table.data(a.term), table.size_of(a.term), table.data(b.term),
-                       table.size_of(b.term)) < 0;
-    });
+    for (int shift = 0; shift < 64; shift += 8) {
+        sort_by_digit<8>(ranked.data(), ranked.size(), other.data(),
+                         [=](const Ranked& one) { return one.head >> shift & 0xFF; });
+        std::swap(ranked, other);
+    }
     Buffer<std::uint32_t> order;
     order.reserve(ranked.size());
-    for (const Ranked& one : ranked) order.push(one.term);
+    Ranked* const last = ranked.data() + ranked.size();
+    for (Ranked* one = ranked.data(); one < last;) {
+        Ranked* end = one + 1;
+        while (end < last && end->head == one->head) ++end;
+        if (end - one > 1) std::sort(one, end, [&](const Ranked& a, const Ranked& b) {
+            return compare(table.data(a.term), table.size_of(a.term), table.data(b.term),
+                           table.size_of(b.term)) < 0;
+        });
+        for (; one < end; ++one) order.push(one->term);
+    }
     return order;
 }
 

@@ -44,17 +44,24 @@ POSTERIOR_INLINE std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
 // The first 16 bytes of a term without a branch: words of 8 bytes and more are too common to guess.
 POSTERIOR_INLINE Key make_key(const char* data, std::size_t size) {
     if (size >= kNone) throw std::length_error("Expected terms below 4 GB, got a longer one.");
-    constexpr std::uint64_t kAll = ~std::uint64_t{0};
-    const std::size_t spare = size < 16 ? 8 * (16 - size) : 0;  // bits of the head that are not its
-    const std::uint64_t first = spare > 64 ? kAll >> 1 >> (spare - 65) : kAll;  // 0 of size 0
-    const std::uint64_t second = spare < 64 ? kAll >> spare : 0;
-    Key key{{load8(data) & first, load8(data + 8) & second}, data,
+    alignas(32) static constexpr unsigned char kOnes[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                            255, 255, 255, 255, 255, 255, 255, 255};
+    std::uint64_t mask[2];  // ones over the bytes that are its, zeros behind them
+    std::memcpy(mask, kOnes + 16 - (size < 16 ? size : 16), 16);
+    Key key{{load8(data) & mask[0], load8(data + 8) & mask[1]}, data,
             static_cast<std::uint32_t>(size), 0};
     std::uint64_t hash = fold(key.head[0], key.head[1]);
     for (std::size_t i = 16; i < size; i += 8) hash = fold(hash, load_part(data + i, size - i));
     key.hash = static_cast<std::uint32_t>(hash ^ hash >> 32);
     return key;
 }
+
+// What a counter notes about a term.
+struct Seen {
+    std::uint64_t total;
+    std::uint32_t documents;
+    std::uint32_t document, place;  // the last one with this term, and where in its row
+};
 
 class Table {
 public:
@@ -68,8 +75,16 @@ public:
     const char* data(std::uint32_t term) const { return arena_.data() + records_[term].start; }
     std::uint32_t size_of(std::uint32_t term) const { return records_[term].size; }
     std::uint64_t head(std::uint32_t term) const { return records_[term].head[0]; }
+    Key key(std::uint32_t term) const {
+        const Record& it = records_[term];
+        return {{it.head[0], it.head[1]}, data(term), it.size, it.hash};
+    }
+    Seen& seen(std::uint32_t term) { return records_[term].seen; }
+    const Seen& seen(std::uint32_t term) const { return records_[term].seen; }
 
-    void prefetch_slot(const Key& key) const { __builtin_prefetch(slots_.data() + index(key.hash)); }
+    void prefetch_slot(const Key& key) const {
+        __builtin_prefetch(slots_.data() + index(key.hash));
+    }
 
     // The term that the key's first slot suggests; its record is fetched.
     std::uint32_t prefetch_record(const Key& key) const {
@@ -90,11 +105,15 @@ public:
     }
 
 private:
+    // All that one occurrence of a term needs, in one line of the cache.
     struct Record {
         std::uint64_t head[2];
         std::uint64_t start;  // in the arena
         std::uint32_t size, hash;
+        Seen seen;
+        std::uint64_t unused;
     };
+    static_assert(sizeof(Record) == 64);
 
     // The first bits of a hash tell where to look, the last bits what to look for.
     std::size_t index(std::uint32_t hash) const { return hash >> (tag_bits_ - 1); }
@@ -123,9 +142,9 @@ private:
 
     // A slot is a tag and the number of a term, or kNone. Slots are a power of two, and less than
     // half of them are taken: a number has one bit less than the place of a slot.
-    Buffer<std::uint32_t, Access::at_random> slots_;
+    Buffer<std::uint32_t> slots_;
     int tag_bits_ = 0;
-    Buffer<Record, Access::at_random> records_;
+    Buffer<Record> records_;
     Buffer<char> arena_;
 };
 

@@ -73,6 +73,12 @@ struct Documents {
                              p::Encoding::utf8});
         }
     }
+
+    std::size_t size() const {  // characters, or bytes of UTF-8, in all
+        std::size_t all = 0;
+        for (const p::Document& document : views) all += document.size;
+        return all;
+    }
 };
 
 // A document that Python itself lower-cased, unless it is not UTF-8.
@@ -111,6 +117,7 @@ template <typename Sink>
 std::int64_t read_all(const Documents& documents, const p::Rule& rule, Sink& sink) {
     p::Tokenizer tokenizer(rule);
     for (std::size_t i = 0; i < documents.views.size(); ++i) {
+        if (i + 1 < documents.views.size()) documents.views[i + 1].prefetch();
         p::Reading reading = tokenizer.read(documents.views[i], rule.lowercase, sink);
         if (reading == p::Reading::hard) {
             const LoweredByPython lowered(documents.views[i]);
@@ -125,17 +132,58 @@ std::int64_t read_all(const Documents& documents, const p::Rule& rule, Sink& sin
 struct Bag {
     std::optional<p::Table> table;      // none if the terms were given
     p::Buffer<std::uint32_t> order;     // its terms, sorted; given terms already are
+    p::Buffer<p::Seen> seen;            // of terms that were given, if the documents are many
     p::Counts counts;
     std::int64_t bad = kAllGood;
 
-    std::size_t number(std::size_t rank) const { return table ? order[rank] : rank; }
+    const p::Seen& of(std::size_t rank) const {
+        return table ? table->seen(order[rank]) : seen[rank];
+    }
+
+    void write_sums(Output<std::int64_t> documents, Output<std::int64_t> total) const {
+        const bool noted = table || seen.size() > 0;
+        for (std::size_t r = 0; r < total.shape(0); ++r) {
+            documents(r) = noted ? of(r).documents : 0;
+            total(r) = noted ? static_cast<std::int64_t>(of(r).total) : 0;
+        }
+        if (noted) return;
+        for (std::size_t e = 0; e < counts.n_entries(); ++e) {
+            const auto [term, count] = counts.entry(e);
+            ++documents(term);
+            total(term) += count;
+        }
+    }
 };
 
-template <typename Index, typename Value>
-void expect(std::size_t n_rows, std::size_t n_entries, const Output<Index>& ends,
-            const Output<Index>& indices, const Output<Value>& values) {
-    if (ends.shape(0) != n_rows || indices.shape(0) != n_entries || values.shape(0) != n_entries)
-        throw std::invalid_argument("Expected room for all rows and entries, got other sizes.");
+std::unique_ptr<Bag> count_terms(const Documents& documents, const p::Rule& rule, bool keep_rows) {
+    auto made = std::make_unique<Bag>(Bag{p::Table(), {}, {}, p::Counts(keep_rows)});
+    p::Counter counter(*made->table, made->counts);
+    made->bad = read_all(documents, rule, counter);
+    return made;
+}
+
+std::unique_ptr<Bag> count_known(const Documents& documents, const p::Rule& rule,
+                                 const p::Table& known, bool keep_rows) {
+    if (keep_rows && documents.size() < known.size()) {  // few documents: touch few known terms
+        auto made = count_terms(documents, rule, keep_rows);
+        p::Buffer<std::uint32_t> number;
+        for (std::uint32_t t = 0; t < made->table->size(); ++t)
+            number.push(known.find(made->table->key(t)));
+        made->counts.renumber(number);
+        made->table.reset();
+        return made;
+    }
+    auto seen = p::Buffer<p::Seen>::zeros(known.size());
+    p::Seen* const notes = seen.data();
+    auto made = std::make_unique<Bag>(
+        Bag{std::nullopt, {}, std::move(seen), p::Counts(keep_rows)});
+    p::Counter counter(known, made->counts, notes);
+    made->bad = read_all(documents, rule, counter);
+    return made;
+}
+
+void expect_room(bool all) {
+    if (!all) throw std::invalid_argument("Expected room for all rows and entries, got another.");
 }
 
 template <typename Index, typename Value>
@@ -144,16 +192,13 @@ void bind_rows(nb::class_<Bag>& bag, nb::class_<p::HashedRows>& hashed) {
             [](const Bag& self, Vector<std::int32_t> place, std::int64_t first,
                Output<Index> ends, Output<Index> indices, Output<Value> values) {
                 nb::gil_scoped_release free;
-                std::vector<std::int32_t> column(place.shape(0));
-                std::size_t n_entries = 0;
-                for (std::size_t r = 0; r < column.size(); ++r) {
-                    const std::size_t term = self.number(r);
-                    column[term] = place(r);
-                    if (place(r) >= 0) n_entries += self.counts.documents(term);
-                }
-                expect(self.counts.n_rows(), n_entries, ends, indices, values);
-                p::write_rows(self.counts, column.data(), column.size(), first, ends.data(),
-                              indices.data(), values.data());
+                expect_room(ends.shape(0) == self.counts.n_rows() &&
+                            indices.shape(0) == values.shape(0));
+                p::Buffer<std::int32_t> moved;  // places by number
+                moved.resize(self.order.size());
+                for (std::size_t r = 0; r < moved.size(); ++r) moved[self.order[r]] = place(r);
+                p::write_rows(self.counts, self.table ? moved.data() : place.data(), first,
+                              ends.data(), indices.data(), values.data(), indices.shape(0));
             },
             "place"_a.noconvert(), "first"_a, "ends"_a.noconvert(), "indices"_a.noconvert(),
             "values"_a.noconvert());
@@ -161,7 +206,9 @@ void bind_rows(nb::class_<Bag>& bag, nb::class_<p::HashedRows>& hashed) {
                [](const p::HashedRows& self, std::int64_t first, Output<Index> ends,
                   Output<Index> indices, Output<Value> values) {
                    nb::gil_scoped_release free;
-                   expect(self.n_rows(), self.n_entries(), ends, indices, values);
+                   expect_room(ends.shape(0) == self.n_rows() &&
+                               indices.shape(0) == self.n_entries() &&
+                               values.shape(0) == self.n_entries());
                    self.write(first, ends.data(), indices.data(), values.data());
                },
                "first"_a, "ends"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert());
@@ -213,11 +260,7 @@ void bind_text(nb::module_& m) {
         .def("sums",
              [](const Bag& self, Output<std::int64_t> documents, Output<std::int64_t> total) {
                  nb::gil_scoped_release free;
-                 for (std::size_t r = 0; r < total.shape(0); ++r) {
-                     const std::size_t term = self.number(r);
-                     documents(r) = self.counts.documents(term);
-                     total(r) = static_cast<std::int64_t>(self.counts.total(term));
-                 }
+                 self.write_sums(documents, total);
              },
              "documents"_a.noconvert(), "total"_a.noconvert());
 
@@ -236,9 +279,7 @@ void bind_text(nb::module_& m) {
     m.def("count_terms",
           [](const Documents& documents, const p::Rule& rule, bool keep_rows) {
               nb::gil_scoped_release free;
-              auto made = std::make_unique<Bag>(Bag{p::Table(), {}, p::Counts(keep_rows)});
-              p::Counter counter(*made->table, made->counts);
-              made->bad = read_all(documents, rule, counter);
+              auto made = count_terms(documents, rule, keep_rows);
               made->order = p::sorted(*made->table);
               return made;
           },
@@ -247,10 +288,7 @@ void bind_text(nb::module_& m) {
           [](const Documents& documents, const p::Rule& rule, const p::Table& known,
              bool keep_rows) {
               nb::gil_scoped_release free;
-              auto made = std::make_unique<Bag>(Bag{std::nullopt, {}, p::Counts(keep_rows)});
-              p::Counter counter(known, made->counts);
-              made->bad = read_all(documents, rule, counter);
-              return made;
+              return count_known(documents, rule, known, keep_rows);
           },
           "documents"_a, "rule"_a, "known"_a, "keep_rows"_a);
     m.def("hash_terms",

@@ -50,7 +50,7 @@ private:
             const char* word = text_.bytes() + start;
             const std::size_t size = end - start;
             if (size < rule_.min_length) return;
-            if (!text_.ascii() && size < 4 * rule_.min_length &&
+            if (!text_.ascii() && (rule_.min_length > 8 || load8(word) & kHighBits) &&
                 n_characters(word, size) < rule_.min_length)
                 return;
             if (rule_.stop_words.size() > 0 && rule_.stop_words.find(make_key(word, size)) != kNone)
@@ -121,6 +121,8 @@ private:
         }
     }
 
+    static constexpr std::uint64_t kHighBits = 0x8080808080808080u;  // of bytes that are not ASCII
+
     static bool continues(char byte) { return (byte & 0xC0) == 0x80; }
 
     // Bytes that do not continue a character; eight are looked at together.
@@ -128,7 +130,7 @@ private:
         std::size_t n = size;
         for (std::size_t i = 0; i < size; i += 8) {
             const std::uint64_t word = load_part(data + i, size - i);
-            const std::uint64_t continued = word & ~(word << 1) & 0x8080808080808080u;
+            const std::uint64_t continued = word & ~(word << 1) & kHighBits;
             n -= (continued >> 7) * 0x0101010101010101u >> 56;
         }
         return n;

@@ -113,7 +113,7 @@ def test_many_terms_are_sorted_by_code_point():
 
 def test_long_rows_of_many_columns_ascend():
     random = np.random.default_rng(0)
-    texts = [" ".join(f"w{i}" for i in random.integers(0, 9000, n)) for n in (0, 1, 30, 5000)]
+    texts = [" ".join(f"w{i}" for i in random.integers(0, 9000, n)) for n in (0, 1, 30, 200, 5000)]
     assert_same(texts, Rule())
 
 
@@ -146,6 +146,20 @@ def test_threads_may_share_given_terms():
     with ThreadPoolExecutor(4) as pool:
         bags = list(pool.map(lambda _: kernels.count_known(texts, Rule(), known), range(8)))
     assert {tuple(bag.total.tolist()) for bag in bags} == {(50, 150, 50)}
+
+
+@pytest.mark.parametrize("n", [1, 400], ids=["few documents", "many"])
+def test_given_terms_have_the_same_sums_whatever_the_number_of_documents(n):
+    known = Terms.of(f"w{i}" for i in range(2000))
+    texts = ["w7 w1999 w7 unknown", "", "other W7"] * n
+    bag = kernels.count_known(texts, Rule(), kernels.lookup(known))
+    last, seven = known.strings().index("w1999"), known.strings().index("w7")
+    assert bag.n_entries == bag.documents.sum() == 3 * n
+    assert bag.documents[[last, seven]].tolist() == [n, 2 * n]
+    assert bag.total[[last, seven]].tolist() == [n, 3 * n]
+    ends, indices, values = rows(bag)
+    assert ends[:3] == [2, 2, 3]
+    assert list(zip(indices, values, strict=True))[:3] == [(last, 1), (seven, 2), (seven, 1)]
 
 
 def test_missing_documents_are_empty_rows():
