@@ -66,15 +66,22 @@ def text_classifier(shrink: int) -> Iterator[Operation]:
     """TextClassifier, from 100 MB in 100,000 documents of 5 classes to a fitted model"""
     documents, y = zipf(100 // shrink)
     pipeline = make_pipeline(theirs.CountVectorizer(), naive_bayes.MultinomialNB())
-    peers = [
-        Peer(SKLEARN, lambda: pipeline.fit(documents, y), 15, same_answers(documents, y), 1),
-        fasttext(documents, y),
-    ]
-    yield Operation(
-        "fit",
-        lambda: posterior.TextClassifier("multinomial").fit(documents, y),
-        [peer for peer in peers if peer],
-    )
+    for name, target, settings in (
+        ("fit, the same work", 15, {"alpha": 1.0, "calibrated": False}),
+        ("fit, calibrated, alpha chosen", None, {}),
+    ):
+        compare = same_answers(documents, y)
+        peers = [
+            Peer(SKLEARN, lambda: pipeline.fit(documents, y), target, compare, 1),
+            fasttext(documents, y),
+        ]
+        yield Operation(
+            name,
+            lambda settings=settings: posterior.TextClassifier("multinomial", **settings).fit(
+                documents, y
+            ),
+            [peer for peer in peers if peer],
+        )
 
 
 def text_growth(shrink: int) -> Iterator[Operation]:
