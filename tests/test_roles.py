@@ -58,6 +58,13 @@ def test_a_column_is_what_its_values_are(column: Any, role: str, used: bool) -> 
     assert (found.role, found.used) == (role, used)
 
 
+def test_an_identifier_may_repeat() -> None:
+    """Posts that went to several newsgroups; the file is sorted by group, so their ids tell it."""
+    frame = pd.DataFrame({"id": [*range(80), *range(60, 120)], "group": ["a"] * 80 + ["b"] * 60})
+    frame["words"] = 1.5 * np.arange(140) % 7
+    assert infer(frame, "group")["id"].role == "identifier"
+
+
 def test_whole_numbers_called_an_identifier_are_one() -> None:
     values = np.random.default_rng(0).permutation(10_000)[:N]
     frame = table(user_id=values, salary=values)

@@ -286,7 +286,7 @@ def test_text_is_compared_by_models_of_words(shared_data: Path) -> None:
     assert found.chosen.accuracy.value > 0.94
     model = found.fit()
     why = model.explain(frame.slice(2, 1))  # "Free entry in 2 a wkly comp ..."
-    assert why.of == "spam" and "free" in why.feature_names.tolist()
+    assert why.of == "spam" and "free" in why.terms.tolist()
 
 
 def test_names_are_compared_by_their_letters(shared_data: Path) -> None:
@@ -294,3 +294,48 @@ def test_names_are_compared_by_their_letters(shared_data: Path) -> None:
     index = np.arange(0, frame.num_rows, 10)
     found = compare(frame.take(index), "gender", models=["text-multinomial"])
     assert found.chosen.accuracy.value > 0.7
+
+
+MAILS = ("win a free prize", "claim cheap money now", "lunch at noon", "see you at home today")
+
+
+def mails(n: int, seed: int) -> pd.DataFrame:
+    """Spam in large fonts and ham in small ones, told apart by words as well."""
+    random = np.random.default_rng(seed)
+    kind = random.integers(0, 4, n)
+    text = [f"{MAILS[k]} and then call {i} of us back" for i, k in enumerate(kind)]
+    font = np.where(kind < 2, 14.0, 11.0) + random.normal(0, 2, n)
+    return pd.DataFrame({"text": text, "font": font, "label": np.where(kind < 2, "spam", "ham")})
+
+
+def test_a_chosen_model_of_text_goes_on_learning_and_forgets() -> None:
+    first, more = mails(60, 0).drop(columns="font"), mails(25, 1).drop(columns="font")
+    model = compare(first, "label", models=["text-multinomial"]).fit()
+    before = model.predict_log_proba(more)
+    model.partial_fit(more, "label")
+    count = pd.concat([first, more])["label"].value_counts(normalize=True).sort_index()
+    np.testing.assert_allclose(np.exp(model.class_log_prior_), count)
+    assert (model.predict_log_proba(more) != before).any()
+    model.forget(more, "label")
+    np.testing.assert_array_equal(model.predict_log_proba(more), before)
+
+
+def test_models_of_text_merge() -> None:
+    first, more = mails(60, 0).drop(columns="font"), mails(25, 1).drop(columns="font")
+    model = compare(first, "label", models=["text-multinomial"]).fit()
+    other = clone(model).fit(more, "label")
+    both = copy.deepcopy(model).partial_fit(more, "label")
+    model.merge(other)
+    np.testing.assert_array_equal(model.predict_log_proba(first), both.predict_log_proba(first))
+    np.testing.assert_array_equal(model.class_log_prior_, both.class_log_prior_)
+
+
+def test_naive_bayes_reads_text_beside_other_columns() -> None:
+    frame = mails(120, 2)
+    found = compare(frame, "label", models=["naive-bayes", "naive-bayes-words"])
+    scores = {judged.key: judged.log_loss.value for judged in found.judged}
+    assert scores["naive-bayes-words"] < scores["naive-bayes"] < scores["majority"]
+    why = found.fit().explain(frame.iloc[:1])
+    assert found.chosen.key == "naive-bayes-words"
+    assert why.feature_names.tolist() == ["text", "font"]
+    assert why.values[0] == frame["text"][0]

@@ -142,7 +142,10 @@ def _is_number(value: Any) -> bool:
 
 def items(column: Sequence[Any], name: Any) -> list[str | None]:
     """Cells as text, None where missing: 1, 1.0 and "1" are one category in every chunk."""
-    return [None if missing(v) else _item(v, row, name) for row, v in enumerate(column)]
+    return [
+        v if type(v) is str else None if missing(v) else _item(v, row, name)
+        for row, v in enumerate(column)
+    ]
 
 
 def _item(value: Any, row: int, name: Any) -> str:

@@ -5,7 +5,6 @@ from posterior.estimators.discriminant import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
-from posterior.estimators.document_classifier import DocumentClassifier
 from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
 from posterior.estimators.logistic import LogisticRegression, LogisticRegressionCV
 from posterior.estimators.mixture import GaussianMixture, Mixture, MixtureClassifier
@@ -34,7 +33,6 @@ __all__ = [
     "CategoricalNB",
     "ComplementNB",
     "CountVectorizer",
-    "DocumentClassifier",
     "GaussianDiscriminantAnalysis",
     "GaussianMixture",
     "GaussianNB",

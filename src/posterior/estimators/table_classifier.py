@@ -18,9 +18,9 @@ from posterior.estimators.learning import all_or_nothing
 from posterior.generative.calibration import Calibrator
 from posterior.generative.explanation import Evidence
 from posterior.preprocessing.numbers import Numbers
-from posterior.preprocessing.roles import Roles
+from posterior.preprocessing.roles import ColumnRole, Roles
 
-Reads = Literal["table", "numbers", "documents"]
+Reads = Literal["table", "numbers", "documents", "everything"]
 
 
 def _model_has(name: str) -> Any:
@@ -38,8 +38,9 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         What learns from the columns.
     roles : Roles
         What each column is; see `posterior.preprocessing.roles.infer`.
-    reads : {"table", "numbers", "documents"}, default="table"
-        What the model is given: the columns, numbers made of them, or the text of each row.
+    reads : {"table", "numbers", "documents", "everything"}, default="table"
+        What the model is given: columns that are not text, numbers made of them, the text of each
+        row, or columns of all kinds.
     keep_missing : bool, default=False
         Give missing numbers to the model as NaN, rather than the mean and a mark.
     calibrator : Temperature or Isotonic, optional
@@ -82,8 +83,8 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         """What the model is given of a frame."""
         if self.reads == "documents":
             return self.roles.documents(X)
-        table = self.roles.prepare(X)
-        if self.reads == "table":
+        table = self.roles.prepare(X, text=self.reads == "everything")
+        if self.reads != "numbers":
             return table
         if reset:
             self.numbers_ = Numbers.learn(table, self.keep_missing)
@@ -137,10 +138,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         """Why: the evidence of each column, or the neighbors of the row, or its words."""
         check_is_fitted(self, "model_")
         if self.reads == "documents":
-            documents = self.read(X)
-            if len(documents) != 1:
-                raise ValueError(f"Expected one row to explain, got {len(documents)}.")
-            return self.model_.explain(documents[0])
+            return self.model_.explain(self.read(X), of, against)
         if not hasattr(self.model_, "evidence"):
             return self.model_.explain(self.read(X))
         return super().explain(X, of, against)
@@ -153,7 +151,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
     @_model_has("sample")
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Rows and classes drawn from the model."""
-        if self.reads != "table":
+        if self.reads not in ("table", "everything"):
             raise ValueError(
                 f"Expected a model of the columns themselves to draw rows from, got "
                 f"{type(self.model_).__name__} of numbers made of them."
@@ -189,7 +187,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
                 "columns of its own rows. Merge models that read the columns, such as naive Bayes."
             )
         self.model_ = copy.deepcopy(self.model_).merge(other.model_)
-        self.classes_ = self.model_.classes_
+        self._settle()
         return self
 
     def _changed(self, verb: str, X: Any, y: Any, weight: Any, classes: Any = None) -> Self:
@@ -202,18 +200,27 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         self._settle(y, weight)
         return self
 
-    def _settle(self, y: Any, weight: Any) -> None:
+    def _settle(self, y: Any = None, weight: Any = None) -> None:
         self.classes_ = self.model_.classes_
         names = [column.name for column in self.roles.used]
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
-        log_prior = getattr(self.model_, "class_log_prior_", None)
-        if log_prior is None or len(log_prior) != len(self.classes_):
+        self.class_log_prior_ = self._log_prior(y, weight)
+
+    def _log_prior(self, y: Any, weight: Any) -> Floats:
+        """Of all rows that the model has learned, if it knows; otherwise of those that came."""
+        known = getattr(self.model_, "class_log_prior_", None)
+        if known is not None and len(known) == len(self.classes_):
+            return np.asarray(known)
+        if hasattr(self.model_, "statistics_"):
+            count = self.model_.statistics_.weight.rounded()
+        elif y is None:
+            return self.class_log_prior_
+        else:
             codes = np.searchsorted(self.classes_, np.asarray(y))
             count = np.bincount(codes, weight, minlength=len(self.classes_))
-            with np.errstate(divide="ignore"):
-                log_prior = np.log(count / count.sum())
-        self.class_log_prior_ = np.asarray(log_prior)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(count / count.sum()))
 
     def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
         return frames.split_target(X, y) if isinstance(y, str) else (X, y)
@@ -221,4 +228,9 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
     def _values(self, X: Any) -> tuple[Any, ...]:
         frame = frames.as_frame(X)
         assert frame is not None
-        return tuple(frame.get_column(column.name)[0] for column in self.roles.table)
+        return tuple(frame.get_column(column.name)[0] for column in self._columns)
+
+    @property
+    def _columns(self) -> tuple[ColumnRole, ...]:
+        """Those that have evidence."""
+        return self.roles.used if self.reads == "everything" else self.roles.table

@@ -8,7 +8,6 @@ from typing import TypeAlias
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
-from sklearn.isotonic import IsotonicRegression
 
 from posterior.data.typing import Codes, Floats
 
@@ -51,6 +50,8 @@ class Isotonic:
     @classmethod
     def fit(cls, log_proba: Floats, codes: Codes, weight: Floats | None) -> Isotonic:
         """The rising functions of least squared error, class against the rest."""
+        from sklearn.isotonic import IsotonicRegression
+
         proba = np.exp(log_proba)
         steps = []
         for k in range(proba.shape[1]):

@@ -105,11 +105,14 @@ class Roles:
         """The same with some columns alone."""
         return self.without(*(c.name for c in self.used if c.name not in names))
 
-    def prepare(self, frame: Any) -> Any:
-        """The columns that models of tables read: numbers as doubles, all else as words."""
+    def prepare(self, frame: Any, text: bool = False) -> Any:
+        """The columns that models of tables read, with those of text if asked.
+
+        Numbers as doubles, all else as words.
+        """
         table = _frame(frame)
         columns: dict[str, Any] = {}
-        for role in self.table:
+        for role in self.used if text else self.table:
             column = table.get_column(column_named(table.columns, role.name))
             columns[role.name] = _cells(column, role.role)
         return frames.from_columns(columns, table.implementation).to_native()
@@ -233,10 +236,10 @@ def _number(column: nw.Series[Any]) -> ColumnRole:
 
 
 def _numbers_rows(values: Floats, name: str) -> bool:
-    """Whether whole numbers count the rows, or are called an identifier and hardly repeat."""
+    """Whether whole numbers count the rows, or are called an identifier and mostly differ."""
     distinct = len(np.unique(values)) / len(values)
     in_order = distinct == 1 and np.mean(np.diff(values) == 1) > 0.95
-    return bool(in_order or (ID_NAME.search(name) and distinct > 0.9))
+    return bool(in_order or (ID_NAME.search(name) and distinct > 0.5))
 
 
 def _category(column: nw.Series[Any]) -> ColumnRole:

@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from posterior.estimators import (
-    BernoulliNB,
-    CountVectorizer,
     GaussianDiscriminantAnalysis,
     KNeighborsClassifier,
     LogisticRegression,
-    MultinomialNB,
     NaiveBayes,
-    TfidfVectorizer,
+    TextClassifier,
 )
-from posterior.estimators.document_classifier import DocumentClassifier
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import MOST_LEVELS
 from posterior.preprocessing.roles import Roles
@@ -28,9 +24,10 @@ from posterior.preprocessing.roles import Roles
 Kind = Literal["baseline", "generative", "discriminative", "by example"]
 
 NEIGHBOR_CELLS = 2e9  # rows² × columns that a comparison may look at
-LOGISTIC_WORK = 4e10  # rows × (columns × classes)², of one Newton step
+LOGISTIC_CELLS = 4e6  # rows × columns × classes of a pass; a comparison takes about a thousand
 COVARIANCE_COLUMNS = 1000
-LOGISTIC_DOCUMENTS = 30_000  # times classes
+LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
+FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,8 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """All models that can read these columns."""
     return [
         *(_of_tables(roles, n_rows, n_classes) if roles.table else []),
-        *_of_texts(roles, n_rows, n_classes),
+        *(_of_everything(roles) if roles.table and roles.text else []),
+        *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
     ]
 
 
@@ -95,7 +93,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                 ),
             )
         )
-    work = n_rows * (p * (n_classes if n_classes > 2 else 1)) ** 2
+    most = int(LOGISTIC_CELLS / (p * (n_classes if n_classes > 2 else 1)))
     found.append(
         Candidate(
             "logistic",
@@ -105,7 +103,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             "Log odds linear in standardized columns, ridge penalty C = 1"
             + ("." if numeric else "; categories as zeros and ones."),
             TableClassifier(LogisticRegression(), roles, reads="numbers"),
-            None if work <= LOGISTIC_WORK else max(1000, int(n_rows * LOGISTIC_WORK / work)),
+            None if n_rows <= most else max(1000, most),
         )
     )
     if numeric and p <= COVARIANCE_COLUMNS / 4:
@@ -125,8 +123,13 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                 ),
             )
         )
-    cells = NEIGHBOR_CELLS if numeric else NEIGHBOR_CELLS / 20
-    most = int((cells / len(roles.table)) ** 0.5)
+    most, mixed_most = (
+        int((cells / len(roles.table)) ** 0.5) for cells in (NEIGHBOR_CELLS, NEIGHBOR_CELLS / 20)
+    )
+    # the distance of mixed columns takes longer: of many rows, what has two values is a number
+    two_valued = all(c.role != "category" for c in roles.table)
+    plain = numeric or (two_valued and n_rows > mixed_most)
+    most = most if plain else mixed_most
     found.append(
         Candidate(
             "neighbors",
@@ -134,13 +137,13 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             "by example",
             5,
             "The nearest rows vote, "
-            + ("standardized" if numeric else "by a distance of numbers and categories")
+            + ("standardized" if plain else "by a distance of numbers and categories")
             + "; how many is chosen with each row answered by the others.",
             TableClassifier(
-                KNeighborsClassifier("auto", metric="minkowski" if numeric else "mixed"),
+                KNeighborsClassifier("auto", metric="minkowski" if plain else "mixed"),
                 roles,
-                reads="numbers" if numeric else "table",
-                keep_missing=numeric,
+                reads="numbers" if plain else "table",
+                keep_missing=plain,
             ),
             None if n_rows <= most else most,
         )
@@ -148,47 +151,70 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     return found
 
 
-def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
-    """Models of words, or of letters where the documents are single words."""
-    if not roles.text:
-        return []
-    letters = roles.by_letters
-    read = {"analyzer": "char_wb", "ngram_range": (1, 4)} if letters else {"min_df": 2}
-    unit = "pieces of up to four letters" if letters else "words"
-    counts = CountVectorizer(missing="empty", **read)
-    shares = TfidfVectorizer(missing="empty", sublinear_tf=True, **read)
-
-    def reading(model: Any) -> TableClassifier:
-        return TableClassifier(model, roles, reads="documents")
-
-    most = int(LOGISTIC_DOCUMENTS / (n_classes if n_classes > 2 else 1))
-    found = [
+def _of_everything(roles: Roles) -> list[Candidate]:
+    """Naive Bayes takes text for one more column, whose words are drawn from an urn."""
+    words = {column.name: "words" for column in roles.text}
+    return [
         Candidate(
-            "text-multinomial",
-            "Multinomial naive Bayes",
+            "naive-bayes-words",
+            "Naive Bayes with words",
             "generative",
             1,
-            f"Counts of {unit}, independent given the class.",
-            reading(DocumentClassifier(counts, MultinomialNB(alpha=0.1))),
-        ),
-        Candidate(
-            "text-bernoulli",
-            "Bernoulli naive Bayes",
-            "generative",
-            2,
-            f"Which {unit} occur, independent given the class.",
-            reading(DocumentClassifier(counts, BernoulliNB(alpha=0.1))),
-        ),
-        Candidate(
-            "text-logistic",
-            "Logistic regression on " + ("letters" if letters else "words"),
-            "discriminative",
-            3,
-            f"Log odds linear in tf-idf weights of {unit}, ridge penalty C = 10.",
-            reading(
-                DocumentClassifier(shares, LogisticRegression(C=10.0, tol=1e-2, solver="lbfgs"))
-            ),
-            None if n_rows <= most else most,
-        ),
+            "All columns, independent given the class: numbers normal, categories as shares, and "
+            f"the words of {' and '.join(words)} as draws from one urn a class.",
+            TableClassifier(NaiveBayes(words), roles, reads="everything"),
+        )
     ]
-    return found
+
+
+def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
+    """Models of words, or of letters where the documents are single words."""
+    letters = roles.by_letters
+    read: dict[str, Any] = {"min_df": 2}
+    unit = "words"
+    if letters:
+        read |= {"analyzer": "char_wb", "ngram_range": (1, 4)}
+        unit = "pieces of up to four letters"
+
+    def candidate(
+        model: str, name: str, kind: Kind, simplicity: int, settings: str, most: int | None = None
+    ) -> Candidate:
+        terms = read if most is None else {**read, "min_df": FREQUENT}
+        classifier = TableClassifier(TextClassifier(model, **terms), roles, reads="documents")
+        return Candidate(f"text-{model}", name, kind, simplicity, settings, classifier, most)
+
+    chosen = "; how smooth and how sharp is chosen on documents held out."
+    multinomial = candidate(
+        "multinomial",
+        "Multinomial naive Bayes",
+        "generative",
+        1,
+        f"How often {unit} occur, drawn from one urn a class" + chosen,
+    )
+    contrast = candidate(
+        "contrast",
+        "Contrasting naive Bayes",
+        "generative",
+        2,
+        f"How often {unit} occur, the urn of a class against that of all others" + chosen,
+    )
+    bernoulli = candidate(
+        "bernoulli",
+        "Bernoulli naive Bayes",
+        "generative",
+        2,
+        f"Which {unit} occur, independent given the class" + chosen,
+    )
+    most = int(LOGISTIC_DOCUMENTS / (n_classes if n_classes > 2 else 1))
+    logistic = candidate(
+        "logistic",
+        "Logistic model of " + ("letters" if letters else "words"),
+        "discriminative",
+        3,
+        f"Log odds linear in {unit}, each as free as it is telling in naive Bayes, C = 100.",
+        None if n_rows <= most else most,
+    )
+    several = (
+        [contrast] if n_classes > 2 else []
+    )  # of two classes each is all that the other is not
+    return [multinomial, *several, bernoulli, logistic]

@@ -18,7 +18,7 @@ READINGS: dict[str, Reading] = {"date": "date", "boolean": "boolean"}
 
 @scores.register
 def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
-    if model.reads == "documents":
+    if model.reads in ("documents", "everything"):
         raise TypeError(
             "Expected a model of columns, got one of documents, which SQL would have to cut into "
             "words first. Leave the text out, or use model.predict_proba."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ def reasons(model: Any, X: pa.Table) -> list[str]:
     """
     import numpy as np
 
-    if not hasattr(model, "evidence"):
+    if not hasattr(model, "evidence") or _reads_documents(model):
         return [_in_short(of_row(model, X.slice(i, 1))) for i in range(X.num_rows)]
     evidence = model.evidence(X)
     ranked = np.argsort(-evidence.log_joint(), axis=1, kind="stable")
@@ -39,6 +40,11 @@ def reasons(model: Any, X: pa.Table) -> list[str]:
     ]
 
 
+def _reads_documents(model: Any) -> bool:
+    """Whether each row has terms of its own, too many to look at side by side."""
+    return hasattr(model, "build_analyzer") or getattr(model, "reads", None) == "documents"
+
+
 def _shown(name: str, cells: dict[str, list[Any]], row: int) -> str:
     """A column and its cell; a term of several columns has none."""
     if name not in cells:
@@ -51,7 +57,8 @@ def _in_short(told: Any) -> str:
     if hasattr(told, "distances"):
         nearest = list(zip(told.rows, told.labels, told.say, strict=True))[:MOST]
         return "; ".join(f"row {row} is {label} ({say:.0%})" for row, label, say in nearest)
-    ranked = sorted(zip(told.feature_names, told.weights, strict=True), key=lambda t: -abs(t[1]))
+    names = told.terms if hasattr(told, "terms") else told.feature_names
+    ranked = sorted(zip(names, told.weights, strict=True), key=lambda t: -abs(t[1]))
     return "; ".join(f"{name} ({weight:+.2f})" for name, weight in ranked[:MOST])
 
 
@@ -66,16 +73,12 @@ def of_row(model: Any, X: Any) -> Any:
 def as_facts(explanation: Any) -> dict[str, Any]:
     """An explanation in plain values."""
     told = explanation
+    if hasattr(told, "terms"):
+        counted = zip(told.terms, told.counts, told.weights, strict=True)
+        ranked = sorted(counted, key=lambda term: -abs(term[2]))
+        return {**_odds(told, ranked), "rest": told.rest, "unseen": list(told.unseen)}
     if hasattr(told, "weights"):
-        weights = zip(told.feature_names, told.values, told.weights, strict=True)
-        return {
-            "of": told.of,
-            "against": told.against,
-            "prior": told.prior,
-            "log_odds": told.log_odds,
-            "features": [{"name": n, "value": v, "weight": w} for n, v, w in weights],
-            "posterior": told.posterior,
-        }
+        return _odds(told, zip(told.feature_names, told.values, told.weights, strict=True))
     if hasattr(told, "distances"):
         neighbors = zip(told.rows, told.labels, told.distances, told.say, strict=True)
         keys = ("row", "label", "distance", "say")
@@ -86,3 +89,15 @@ def as_facts(explanation: Any) -> dict[str, Any]:
             "posterior": told.posterior,
         }
     return {"text": str(told)}
+
+
+def _odds(told: Any, features: Iterable[tuple[Any, Any, Any]]) -> dict[str, Any]:
+    """What all explanations by evidence say."""
+    return {
+        "of": told.of,
+        "against": told.against,
+        "prior": told.prior,
+        "log_odds": told.log_odds,
+        "features": [{"name": n, "value": v, "weight": w} for n, v, w in features],
+        "posterior": told.posterior,
+    }

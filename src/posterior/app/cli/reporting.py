@@ -78,14 +78,15 @@ def report(
 
 def _facts(facts: Facts) -> dict[str, Any]:
     """The answer in short; the file beside the page has all of it."""
+    from posterior.app.report.schema import plain
+
     names = ("key", "name", "log_loss", "accuracy", "brier", "calibration_error")
-    told = facts.to_dict()
     return {
         "chosen": facts.choice.key,
         "summary": facts.choice.summary,
         "rows": facts.data.rows,
         "classes": facts.classes,
-        "comparison": [{name: c[name] for name in names} for c in told["candidates"]],
+        "comparison": [{name: plain(getattr(c, name)) for name in names} for c in facts.candidates],
         "flags": [
             {"column": column.name, "kind": flag.kind, "text": flag.text}
             for column in facts.data.columns
@@ -119,7 +120,7 @@ def _shown(facts: Facts) -> list[Any]:
 def _comparison(facts: Facts) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
+    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="dim")
     table.add_column("\nmodel", no_wrap=True)
     for name in ("\nlog loss", "accuracy\n%", "Brier\nscore", "calibration\nerror %"):
         table.add_column(name, justify="right", no_wrap=True)

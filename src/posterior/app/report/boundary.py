@@ -11,8 +11,10 @@ from posterior.app.report.scoring import rounded
 from posterior.data import frames
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import candidates
-from posterior.selection.comparison import judge, quiet, sampled
+from posterior.selection.comparison import quiet, sampled
+from posterior.selection.out_of_fold import out_of_fold, settled
 from posterior.selection.rows import LabeledRows
+from posterior.selection.scores import measure
 
 WIDTH, HEIGHT = 72, 54
 MOST_ROWS = 5000
@@ -45,6 +47,8 @@ def boundary(
     with quiet():
         model = clone(candidate.classifier).fit(rows.take(index[known]), rows.y[index[known]])
         proba = model.predict_proba(grid)
+        settings = settled(candidate.classifier, rows, index)
+        accuracy = measure(out_of_fold(settings, rows, index), "accuracy")
     codes = np.searchsorted(rows.classes, model.classes_[proba.argmax(axis=1)])
     shown = np.flatnonzero(known)
     shown = shown[sampled_evenly(len(shown), POINTS)]
@@ -59,7 +63,7 @@ def boundary(
         codes=codes.reshape(HEIGHT, WIDTH).tolist(),
         proba=rounded(proba.max(axis=1).reshape(HEIGHT, WIDTH), 3),
         points=points,
-        accuracy=judge(candidate, rows, seed).accuracy,
+        accuracy=accuracy,
     )
 
 

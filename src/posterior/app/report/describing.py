@@ -143,11 +143,12 @@ def choice_facts(comparison: Comparison, seed: int) -> Choice:
 def _summary(comparison: Comparison, target: str) -> str:
     chosen = comparison.chosen
     (base,) = (j for j in comparison.judged if j.candidate is None)
+    largest = np.bincount(comparison.rows.codes).max() / len(comparison.rows)
     gain = base.log_loss.value - chosen.log_loss.value
     text = (
         f"{chosen.name}: {target} is predicted rightly in {percent(chosen.accuracy)} of rows that "
         f"the model never saw; always saying the largest class is right in "
-        f"{100 * base.accuracy.value:.1f} %."
+        f"{100 * largest:.1f} %."
     )
     if gain <= (chosen.log_loss.standard_error or 0.0):
         text += " Its probabilities are no better than the class shares: "

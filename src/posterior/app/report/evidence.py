@@ -6,6 +6,7 @@ without the column is the same sum without them. So all columns are judged by on
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,19 +46,20 @@ class Testimony:
         models: dict[int, NaiveBayes] = {}
         terms = np.zeros((len(index), len(rows.classes), len(roles.table)))
         log_prior = np.full(terms.shape[:2], -np.inf)
+        with quiet():
+            of_all = NaiveBayes().fit(take(table, index), rows.y[index])
         for f in range(rows.n_folds):
-            test, train = (index[rows.folds[index] == f], index[rows.folds[index] != f])
-            if len(np.unique(rows.codes[train])) < 2:
+            place = np.flatnonzero(rows.folds[index] == f)
+            test = index[place]
+            if not len(test) or len(np.unique(rows.codes[np.setdiff1d(index, test)])) < 2:
                 continue
+            cells = take(table, test)
             with quiet():
-                model = NaiveBayes().fit(take(table, train), rows.y[train])
-            models[f] = model
-            if len(test):
-                place = np.flatnonzero(rows.folds[index] == f)
-                known = np.searchsorted(rows.classes, model.classes_)
-                found = model.evidence(take(table, test))
-                terms[np.ix_(place, known)] = found.terms
-                log_prior[np.ix_(place, known)] = found.log_prior
+                models[f] = model = copy.deepcopy(of_all).forget(cells, rows.y[test])
+            known = np.searchsorted(rows.classes, model.classes_)
+            found = model.evidence(cells)
+            terms[np.ix_(place, known)] = found.terms
+            log_prior[np.ix_(place, known)] = found.log_prior
         return cls(models, index, terms, log_prior, [c.name for c in roles.table], rows, table)
 
     def features(self) -> list[FeatureEvidence]:
@@ -95,7 +97,11 @@ class Testimony:
         if of not in known or against not in known or of == against:
             return []
         cells = take(self.table, [row])
-        weights = model.evidence(cells).weights(known[of], known[against])[0]
+        place = int(np.searchsorted(self.index, row))
+        if place < len(self.index) and self.index[place] == row:  # it was asked before
+            weights = self.terms[place, of] - self.terms[place, against]
+        else:
+            weights = model.evidence(cells).weights(known[of], known[against])[0]
         ranked = [int(j) for j in np.argsort(-weights, kind="stable") if weights[j] > 0.1][:most]
         values = frames.first_row(cells)
         name = self.rows.names[of]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from posterior.app.report.boundary import boundary
 from posterior.app.report.describing import (
     candidate_facts,
@@ -78,6 +80,7 @@ def facts(frame: Any, target: str, **options: Any) -> Facts:
     return study(frame, target, **options).facts
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # for small systems threads wait, and no more
 def study(
     frame: Any,
     target: str,
@@ -123,8 +126,9 @@ def study(
             judged.append((" before calibration", chosen.raw))
     with clock.step("learning curves"):
         listed = {j.key: j.candidate for j in comparison.judged if j.candidate is not None}
-        keys = ("naive-bayes", "logistic") if roles.table else ("text-multinomial", "text-logistic")
-        pair = [listed[key] for key in keys if key in listed]
+        read = "text" if chosen.key.startswith("text-") or not roles.table else "table"
+        keys = {"text": ("text-multinomial", "text-logistic"), "table": ("naive-bayes", "logistic")}
+        pair = [listed[key] for key in keys[read] if key in listed]
         learning = learning_curves(rows, pair, seed)
     with clock.step("evidence"):
         testimony = Testimony.hear(rows, roles, seed) if roles.table else None

@@ -19,6 +19,7 @@ REPEATS = 5
 MOST_LEARNED = 4_000
 MOST_TESTED = 2_000
 MOST_DOCUMENTS = 1_500
+DOCUMENTS_TIMES_CLASSES = 12_000
 MANY_COEFFICIENTS = 150
 LEAST_ROWS = 40
 
@@ -30,7 +31,8 @@ def learning_curves(rows: LabeledRows, pair: list[Candidate], seed: int) -> Lear
         return None
     n_test = int(min(0.3 * n, MOST_TESTED))
     documents = pair[0].classifier.reads == "documents"
-    largest = min(n - n_test, MOST_DOCUMENTS if documents else MOST_LEARNED)
+    most = min(MOST_DOCUMENTS, DOCUMENTS_TIMES_CLASSES // k) if documents else MOST_LEARNED
+    largest = min(n - n_test, most)
     smallest = min(max(10, 2 * k), largest // 2)
     heavy = documents or largest > 2000 or k * width(pair[0].classifier.roles) > MANY_COEFFICIENTS
     sizes = np.geomspace(smallest, largest, SIZES - 2 if heavy else SIZES)
@@ -71,8 +73,11 @@ def _score(
     candidate: Candidate, rows: LabeledRows, table: Any, train: Integers, test: Integers
 ) -> tuple[float, float]:
     """Log loss and accuracy."""
+    model = clone(candidate.classifier.model)
+    if candidate.key == "text-logistic":
+        model.set_params(calibrated=False, min_df=2)  # to learn how sharp takes five more fits
     with quiet():
-        model = clone(candidate.classifier.model).fit(take(table, train), rows.y[train])
+        model.fit(take(table, train), rows.y[train])
         answer = model.predict_log_proba(take(table, test))
     log_proba = floored(aligned(answer, model.classes_, rows))
     own = log_proba[np.arange(len(test)), rows.codes[test]]
@@ -87,18 +92,18 @@ def _measure(values: Floats) -> Measure:
 
 def _sentence(curves: list[LearningCurve]) -> str:
     generative, other = curves
-    first = [c.points[0].log_loss.value for c in curves]
-    last = [c.points[-1].log_loss.value for c in curves]
     sizes = [p.rows for p in generative.points]
-    start = generative.name if first[0] < first[1] else other.name
-    end = generative.name if last[0] < last[1] else other.name
+    both = zip(generative.points, other.points, strict=True)
+    lead = [a.log_loss.value < b.log_loss.value for a, b in both]
+    start, end = ((generative if ahead else other).name for ahead in (lead[0], lead[-1]))
+    if start == end and len(set(lead)) > 1:
+        return (
+            f"{start} has the lower log loss at {sizes[0]:,} rows and at {sizes[-1]:,}; in between "
+            "the lead changes."
+        )
     if start == end:
         return f"{start} has the lower log loss at {sizes[0]:,} rows and still at {sizes[-1]:,}."
-    crossing = next(
-        a.rows
-        for a, b in zip(generative.points, other.points, strict=True)
-        if (a.log_loss.value < b.log_loss.value) != (first[0] < first[1])
-    )
+    crossing = sizes[lead.index(not lead[0])]
     return (
         f"{start} is ahead with {sizes[0]:,} rows; from about {crossing:,} rows on {end} has the "
         "lower log loss."

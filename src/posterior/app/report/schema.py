@@ -370,12 +370,14 @@ class Facts:
 
 def plain(value: Any) -> Any:
     """Dataclasses as dictionaries, and numbers that JSON knows."""
+    if type(value) in (str, int):  # most are, or are floats
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if is_dataclass(value):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
     return value

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import clone
 
 from posterior.app.report.schema import TextTerms
 from posterior.app.report.scoring import rounded
+from posterior.estimators import TextClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate
 from posterior.selection.comparison import quiet
 from posterior.selection.rows import LabeledRows
 
 MOST = 15
-WORTH = 0.5  # log odds below say nothing
+WORTH = 0.1  # log odds below say nothing
+SMOOTH = 0.5  # of documents with a word, and without it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TellingWords:
     """A multinomial naive Bayes of all documents, and what it says of words."""
 
-    model: Any  # DocumentClassifier
+    model: TextClassifier
     documents: list[str | None]
     rows: LabeledRows
     columns: str
@@ -37,19 +37,22 @@ class TellingWords:
         return cls(model, documents, rows, ", ".join(c.name for c in roles.text))
 
     def terms(self) -> list[TextTerms]:
-        """Words that are both frequent in a class and rarer elsewhere: p_k log (p_k / p_other)."""
-        names, log_share = self.model.term_weights()
-        counts = np.log(np.bincount(self.rows.codes, minlength=len(log_share)))
-        found: tuple[list[list[str]], list[list[float]]] = ([], [])
-        for k in range(len(log_share)):
-            others = np.delete(np.arange(len(log_share)), k)
-            weight = counts[others] - logsumexp(counts[others])
-            elsewhere = logsumexp(log_share[others] + weight[:, None], axis=0)
-            ratio = log_share[k] - elsewhere
-            best = np.argsort(-np.exp(log_share[k]) * ratio, kind="stable")[:MOST]
-            found[0].append([str(name) for name in names[best]])
-            found[1].append(rounded(ratio[best], 4))
-        return [TextTerms(self.columns, *found)]
+        """Words that many documents of a class have, and fewer others: p_k log (p_k / p_other)."""
+        sums = self.model.statistics_.features
+        often = np.flatnonzero(sums.frequency() >= self.model.min_df)
+        having = sums.table(sums.documents.rounded(), often)  # (k, words)
+        count = sums.rows.rounded()[:, None]
+        share = (having + SMOOTH) / (count + 2 * SMOOTH)
+        others = having.sum(axis=0) - having, count.sum() - count
+        ratio = np.log(share * (others[1] + 2 * SMOOTH) / (others[0] + SMOOTH))
+        best = np.argsort(-share * ratio, axis=1, kind="stable")[:, :MOST]
+        return [
+            TextTerms(
+                self.columns,
+                [sums.terms[often[line]].strings() for line in best],
+                [rounded(ratio[k, line], 4) for k, line in enumerate(best)],
+            )
+        ]
 
     def reasons(self, row: int, of: int, against: int, most: int = 3) -> list[str]:
         """The words of a document that speak most for one class against another."""
@@ -57,9 +60,8 @@ class TellingWords:
         if document is None:
             return []
         why = self.model.explain(document, classes[of], classes[against])
-        order = [j for j in np.argsort(-why.weights, kind="stable") if why.weights[j] > WORTH]
-        words = [j for j in order if why.feature_names[j] != "(other terms)"][:most]
+        ranked = [j for j in np.argsort(-why.weights, kind="stable") if why.weights[j] > WORTH]
         name = self.rows.names[of]
         return [
-            f"“{why.feature_names[j]}” speaks for {name} ({why.weights[j]:+.1f})" for j in words
+            f"“{why.terms[j]}” speaks for {name} ({why.weights[j]:+.1f})" for j in ranked[:most]
         ]

@@ -34,10 +34,16 @@ def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
             f"posterior predict {m} {n} --out answers.csv",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
+            f"posterior serve {m}   # a page to ask it, on this machine",
             f"posterior report {d} --target {t}   # this report again",
         ]
     )
-    return [Snippet("Python", "python", python), Snippet("Command line", "shell", shell)]
+    sql = f"posterior sql {m} --dialect postgres --table my_table > answers.sql"
+    return [
+        Snippet("Python", "python", python),
+        Snippet("Command line", "shell", shell),
+        Snippet("In a database, where the model can be a query", "shell", sql),
+    ]
 
 
 def how(comparison: Comparison, seed: int) -> list[str]:

@@ -36,7 +36,8 @@ class Column:
 def columns_of(model: Any) -> tuple[Column, ...]:
     """The columns that a fitted model reads, in its order."""
     if hasattr(model, "roles"):
-        roles = model.roles.text if model.reads == "documents" else model.roles.table
+        read = {"documents": model.roles.text, "everything": model.roles.used}
+        roles = read.get(model.reads, model.roles.table)
         return tuple(_of_role(role, _values(model)) for role in roles)
     if reads_documents(model):
         return (Column("text", "text"),)

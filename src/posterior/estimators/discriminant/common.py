@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.covariance import ledoit_wolf
 
 from posterior.data import validate
 from posterior.data.errors import DegenerateError
@@ -151,6 +150,8 @@ class Discriminant(NumericClassifier):
     def _covariance_of(self, X: Array) -> Floats:
         estimator: Any = getattr(self, "covariance_estimator", None)
         if estimator is None:
+            from sklearn.covariance import ledoit_wolf
+
             apart = X - X.mean(axis=0)
             scale = np.sqrt((apart**2).mean(axis=0))
             scale[scale == 0] = 1.0

@@ -6,8 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -145,6 +143,8 @@ class LogisticRegressionCV(LogisticModel):
         folds = self.cv
         if folds is None:  # fewer where a class has fewer rows
             folds = min(FOLDS, max(2, int(np.bincount(codes).min())))
+        from sklearn.model_selection import check_cv
+
         splitter = check_cv(folds, codes, classifier=True)
         splits = list(splitter.split(np.empty((len(rows), 0)), codes))
         found = [self._fold(rows, *split) for split in splits]
@@ -195,6 +195,8 @@ class LogisticRegressionCV(LogisticModel):
         return float(self._scorer()(model, table, truth, **weight))
 
     def _scorer(self) -> Any:
+        from sklearn.metrics import get_scorer
+
         return get_scorer(self.scoring or "accuracy")
 
     def _choose(self, rows: Rows, dtype: Any) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
@@ -100,7 +99,9 @@ class Analyzing(Parameters):
             return None
         if isinstance(self.stop_words, str):
             if self.stop_words == "english":
-                return ENGLISH_STOP_WORDS
+                from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+                return frozenset(ENGLISH_STOP_WORDS)
             raise ValueError(
                 f"not a built-in stop list: {self.stop_words}. Expected 'english' or a list."
             )
