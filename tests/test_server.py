@@ -291,7 +291,8 @@ def test_documents_of_a_file_are_explained_by_their_words() -> None:
         with client(model) as page:
             why = page.post("/api/explain", json={"row": {"said": "free lunch 😀 prize"}}).json()
         assert "".join(piece for piece, _ in why["pieces"]) == "free lunch 😀 prize", key
-        assert {term["name"] for term in why["terms"]} == {"free", "lunch", "prize"}, key
+        names = {term["name"] for term in why["terms"]} - {"without any word"}
+        assert names == {"free", "lunch", "prize"}, key
 
 
 def as_csv(table: Any) -> bytes:

@@ -6,7 +6,6 @@ log p(k | x) = start_k + Σⱼ score_kj + constant
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -78,28 +77,13 @@ def _of_text(served: Served, X: Any, priors: Mapping[str, float] | None, pair: P
     roles = getattr(served.model, "roles", None)
     model = served.model if roles is None else served.model.model_
     document = (X if roles is None else roles.documents(X))[0] or ""
-    if hasattr(model, "evidence"):
-        evidence = model.evidence([document])
-    else:
-        evidence = _evidence(model, document)
+    evidence = model.evidence([document])
     start = evidence.log_prior + served.shift(priors)
     terms = _terms(evidence, {}, served)
-    if hasattr(model, "evidence"):
-        of, against = (model.classes_[code] for code in pair)
-        marks = model.explain(document, of, against).marks
-    else:
-        marks = _marks(document, evidence, pair, model)
+    of, against = (model.classes_[code] for code in pair)
+    marks = model.explain(document, of, against).marks
     started = PRIOR if _is_prior(evidence.log_prior, served) else "no words"
     return Reasons(_finite(start).tolist(), started, terms, list(_pieces(document, marks)))
-
-
-def _evidence(model: Any, document: str) -> Evidence:
-    """Of a linear model of a document's terms; the start is whatever they leave."""
-    log_proba = model.predict_log_proba([document])[0]
-    row = model.vectorizer_.transform([document])
-    names, weights = model.term_weights()
-    terms = row.data * weights[:, row.indices]
-    return Evidence(terms[None], log_proba - terms.sum(axis=1), names[row.indices], model.classes_)
 
 
 def _terms(evidence: Evidence, row: Row, served: Served) -> list[Term]:
@@ -139,20 +123,6 @@ def _is_prior(start: Floats, served: Served) -> bool:
 
 def _finite(scores: Array) -> Floats:
     return np.nan_to_num(scores, nan=0.0, posinf=FARTHEST, neginf=-FARTHEST)
-
-
-def _marks(text: str, evidence: Evidence, pair: Pair, model: Any) -> list[Mark]:
-    """The words of a text that the model knows; each occurrence has its share of the weight."""
-    weight = evidence.weights(*pair)[0]
-    weights = dict(zip(evidence.feature_names.tolist(), weight.tolist(), strict=True))
-    prepare = model.vectorizer_.build_preprocessor()
-    found = [(match, prepare(match.group())) for match in WORD.finditer(text)]
-    often = Counter(word for _, word in found)
-    return [
-        Mark(match.start(), match.end(), weights[word] / often[word])
-        for match, word in found
-        if word in weights
-    ]
 
 
 def _pieces(text: str, marks: Iterable[Mark]) -> Iterator[tuple[str, float | None]]:
