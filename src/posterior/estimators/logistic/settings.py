@@ -35,6 +35,7 @@ SOLVERS = (
 )
 WITH_LASSO = ("auto", "liblinear", "saga")
 MATRIX = 400  # coefficients whose Hessian is worth writing down
+WIDE = 150  # the same where there are fewer rows than columns
 WORTH = 10**8  # multiplications for a Hessian of several outputs
 MANY = 2000  # rows for each coefficient: a sample of them says where to begin
 
@@ -211,7 +212,8 @@ def solver_of(name: str, objective: Objective, stop: Stop, step: float) -> Solve
         case "lbfgs" | "sag" | "saga":
             return QuasiNewton(stop)
     (m, p), n = objective.shape, len(objective.rows)
-    if m * p > MATRIX or n < p or (m > 1 and n * m**2 * p**2 > WORTH):
+    most = MATRIX if n >= p else WIDE
+    if m * p > most or (m > 1 and n * m**2 * p**2 > WORTH):
         return QuasiNewton(stop)
     return QuasiNewton(stop, sample=True) if m == 1 and n > MANY * p else Newton(stop)
 
