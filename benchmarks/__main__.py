@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
-from benchmarks import report
+from benchmarks import page, report
 from benchmarks.timing import race
 
 
@@ -17,10 +16,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.draw:
         report.import_altair()  # fail now, not after minutes of work
     if options.saved:
-        results, facts = report.load(options.saved)
-        show(facts)
-        for case, rows in groupby(results, key=lambda result: result.case):
-            print(f"\n{case}\n{report.HEADER}", *map(report.line, rows), sep="\n")
+        runs = report.load(options.saved)
+        for run in runs:
+            show(run.machine)
+            print(f"\n{run.case}: {run.about}\n{report.HEADER}")
+            print(*map(report.line, run.results), sep="\n")
     else:
         from benchmarks.cases import CASES  # late, for it imports all contestants
 
@@ -28,23 +28,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.list:
             print(*(f"{name:<26}{case.__doc__}" for name, case in cases.items()), sep="\n")
             return
-        results, facts = [], report.machine()
+        runs, facts = [], report.machine()
         show(facts)
         if options.quick:
             print("Quick: a tenth of the rows named below, except in small; no verdicts.")
         for name, case in cases.items():
             print(f"\n{name}: {case.__doc__}\n{report.HEADER}", flush=True)
+            runs.append(report.Run(name, case.__doc__ or name, facts, []))
             for operation in case(10 if options.quick else 1):
                 found = race(name, operation, options.repeat)
                 if options.quick:  # the targets are for the full sizes
                     found = [replace(r, target=None, memory_limit=None) for r in found]
                 print(*map(report.line, found), sep="\n", flush=True)
-                results += found
+                runs[-1].results.extend(found)
+    results = [result for run in runs for result in run.results]
     print(f"\n{report.summary(results)}")
     if options.json:
-        report.save(results, facts, options.json)
+        report.save(runs, options.json)
+    if options.page:
+        page.write(runs, options.page)
     if options.draw:
-        report.draw(results, facts, options.draw)
+        report.draw(results, runs[0].machine, options.draw)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -55,6 +59,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeat", type=positive, default=5, metavar="N", help="rounds, best kept")
     parser.add_argument("--json", type=new_file, metavar="FILE", help="save the results")
     parser.add_argument("--draw", type=picture, metavar="FILE", help="draw them, as .svg or .png")
+    parser.add_argument("--page", type=new_file, metavar="FILE", help="write a page of Markdown")
     parser.add_argument("--saved", type=Path, metavar="FILE", help="read this JSON, run nothing")
     return parser.parse_args(arguments)
 

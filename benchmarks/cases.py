@@ -21,6 +21,7 @@ import posterior
 from benchmarks import kmeans, logistic, mixture, neighbors, text
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
 from benchmarks.arrays import Array, categories, documents, n_bytes, normal_rows
+from benchmarks.limits import Work
 from benchmarks.timing import Call, Operation, Peer
 
 Case = Callable[[int], Iterator[Operation]]  # takes the number that divides the rows
@@ -55,7 +56,7 @@ def gaussian_weighted(shrink: int) -> Iterator[Operation]:
     weight = np.random.default_rng(1).random(len(y))
     ours, theirs = both("GaussianNB")
     peer = Peer(SKLEARN, lambda: theirs().fit(X, y, weight), compare=same_model(X))
-    yield Operation("fit", lambda: ours().fit(X, y, weight), [peer], n_bytes(X) // 4)
+    yield Operation("fit", lambda: ours().fit(X, y, weight), [peer], n_bytes(X) // 4, read(X))
 
 
 @case
@@ -98,7 +99,7 @@ def linear_discriminant(shrink: int) -> Iterator[Operation]:
     X, y = normal_rows(1_000_000 // shrink, 50)
     ours, theirs = posterior.LinearDiscriminantAnalysis, discriminant.LinearDiscriminantAnalysis
     peers = [bare_products(X), solver(theirs, "lsqr", X, y, 5), solver(theirs, "eigen", X, y)]
-    yield from fit_and_predict((ours, theirs), X, y, (30, 2), peers, rounds=1)
+    yield from fit_and_predict((ours, theirs), X, y, (30, 2), peers, rounds=1, work=products(X))
 
 
 @case
@@ -108,7 +109,7 @@ def quadratic_discriminant(shrink: int) -> Iterator[Operation]:
     theirs = discriminant.QuadraticDiscriminantAnalysis
     models = posterior.QuadraticDiscriminantAnalysis, theirs
     peers = [bare_products(X), solver(theirs, "eigen", X, y, 4)]
-    yield from fit_and_predict(models, X, y, (20, 6), peers, rounds=1)
+    yield from fit_and_predict(models, X, y, (20, 6), peers, rounds=1, work=products(X))
 
 
 @case
@@ -204,17 +205,30 @@ def fit_and_predict(
     fit_peers: Sequence[Peer] = (),
     compare: tuple[Compare | None, Compare] | None = None,
     rounds: int | None = None,
+    work: Work | None = None,
 ) -> Iterator[Operation]:
     """Race `fit`, then `predict_proba` of the fitted models; `rounds` of the peer's slow fit."""
     ours, theirs = models
     compare_models, compare_answers = compare or (same_model(X), same_values)
     limit = n_bytes(X) // 4  # "a few chunks, not a copy of X"
     peer = Peer(SKLEARN, lambda: theirs().fit(X, y), targets[0], compare_models, rounds)
-    yield Operation("fit", lambda: ours().fit(X, y), [peer, *fit_peers], limit)
+    yield Operation("fit", lambda: ours().fit(X, y), [peer, *fit_peers], limit, work or read(X))
 
     our_model, their_model = ours().fit(X, y), theirs().fit(X, y)
     peer = Peer(SKLEARN, lambda: their_model.predict_proba(X), targets[1], compare_answers)
-    yield Operation("predict_proba", lambda: our_model.predict_proba(X), [peer], limit)
+    out = Work(reads=n_bytes(X) + 8 * len(y) * len(np.unique(y)))
+    yield Operation("predict_proba", lambda: our_model.predict_proba(X), [peer], limit, out)
+
+
+def read(X: Array) -> Work:
+    """Every cell once."""
+    return Work(reads=n_bytes(X))
+
+
+def products(X: Array) -> Work:
+    """Half of XᵀX, which is symmetric."""
+    n, d = X.shape
+    return Work(reads=n_bytes(X), flops=n * d * (d + 1.0), single=X.dtype == np.float32)
 
 
 def bare_sum(X: Array) -> Peer:

@@ -15,7 +15,7 @@ import posterior
 from benchmarks.arrays import Array
 from benchmarks.timing import Call, Operation, Peer
 
-LONG = 60.0  # seconds of a fit after which no tighter tolerance is tried
+LONG = 20.0  # seconds of a fit after which no tighter tolerance is tried
 CLOSE = 1e-8  # of the smallest objective found: how near a contestant must come
 TOLERANCES = 10.0 ** -np.arange(3, 10)
 
@@ -98,7 +98,7 @@ def fit(
     }
     for solver in solvers:
         make[solver] = lambda tol, solver=solver: linear_model.LogisticRegression(
-            solver=solver, tol=tol, max_iter=100 if solver == "saga" else 3000, **settings
+            solver=solver, tol=tol, max_iter=50 if solver == "saga" else 3000, **settings
         )
     best = objective(posterior.LogisticRegression(tol=1e-8, max_iter=3000, **settings).fit(X, y))
     calls = {name: reaching(maker, X, y, objective, best) for name, maker in make.items()}

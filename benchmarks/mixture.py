@@ -11,6 +11,7 @@ from sklearn import mixture
 
 import posterior
 from benchmarks.arrays import Array
+from benchmarks.limits import Work
 from benchmarks.timing import Call, Operation, Peer, Quality
 
 STEPS = 20
@@ -65,7 +66,11 @@ def fit(n: int, kind: str, target: float | None) -> Operation:
     if kind == "full":
         other = one_dal(X, means, np.repeat(np.diag(spread)[None], K, axis=0))
         peers += [] if other is None else [other]
-    return Operation("20 steps", steps(posterior.GaussianMixture, X, settings), peers)
+    # a step: of each row and component a product with a triangle, and half of a cross product
+    cells = X.shape[1] * (X.shape[1] + 1.0 if kind == "full" else 4.0)
+    work = Work(flops=2 * STEPS * n * K * cells)
+    ours = steps(posterior.GaussianMixture, X, settings)
+    return Operation("20 steps", ours, peers, work=None if kind == "tied" else work)
 
 
 def overlapping(n: int, d: int) -> Array:

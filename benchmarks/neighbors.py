@@ -19,6 +19,7 @@ from sklearn import neighbors
 from threadpoolctl import threadpool_limits
 
 from benchmarks.arrays import Array
+from benchmarks.limits import Work
 from benchmarks.timing import Call, Operation, Peer, Quality
 from posterior.engines.local import Local
 from posterior.neighbors.brute import BruteForce
@@ -67,7 +68,8 @@ def brute(n: int, m: int, d: int, dtype: Any) -> Iterator[Operation]:
             faiss(X, Q) if dtype is np.float32 else None,
             bare_products(X, Q),
         ]
-        yield Operation(f"{name}, k = {K}", ours(X, Q), [peer for peer in peers if peer])
+        work = Work(flops=2.0 * n * m * d, single=dtype is np.float32)
+        yield Operation(f"{name}, k = {K}", ours(X, Q), [peer for peer in peers if peer], work=work)
 
 
 def ours(X: Array, Q: Array) -> Call:

@@ -8,12 +8,13 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchmarks import limits
 from benchmarks.memory import Cost, method
 from benchmarks.timing import Result
 
@@ -22,6 +23,18 @@ Time is the best round; ratio is the peer's time / ours, and the target is the l
 Memory is the peak of a call above its start. Ours, less what the answer keeps, should stay
 within a quarter of X: a few chunks, not a copy.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A case that was run, and on what."""
+
+    case: str
+    about: str
+    machine: dict[str, str | int]
+    results: list[Result]
+
+
 HEADER = (
     f"  {'operation':<31}{'ours':>8}  {'peer':<18}{'time':>8}{'ratio':>9}  {'target':<14}"
     f"{'memory':>8} {'quarter X':<11}{'of peer':>8}  answers"
@@ -77,6 +90,7 @@ def machine() -> dict[str, str | int]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "kernels": chosen,
+        **limits.facts(),
         "memory": method(),
         **{name: version(name) for name in ("posterior", "numpy", "scipy", "scikit-learn")},
     }
@@ -95,21 +109,29 @@ def cpu_model() -> str:
     return found[1] if found else platform.processor()
 
 
-def save(results: Sequence[Result], facts: dict[str, str | int], path: Path) -> None:
-    rows = [
-        asdict(r) | {"ratio": r.ratio, "met": r.met, "memory_met": r.memory_met} for r in results
-    ]
-    content = {"machine": facts, "results": rows}
+def save(runs: Iterable[Run], path: Path) -> None:
+    """Write cases beside those that the file has; a case that was run again replaces itself."""
+    content = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for run in runs:
+        rows = [
+            asdict(r) | {"ratio": r.ratio, "met": r.met, "memory_met": r.memory_met}
+            for r in run.results
+        ]
+        content[run.case] = {"about": run.about, "machine": run.machine, "results": rows}
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def load(path: Path) -> tuple[list[Result], dict[str, str | int]]:
+def load(path: Path) -> list[Run]:
     content = json.loads(path.read_text(encoding="utf-8"))
-    results = []
-    for row in content["results"]:
-        row |= {"ours": Cost(**row["ours"]), "theirs": Cost(**row["theirs"])}
-        results.append(Result(**{field.name: row[field.name] for field in fields(Result)}))
-    return results, content["machine"]
+    return [
+        Run(case, saved["about"], saved["machine"], [*map(result, saved["results"])])
+        for case, saved in content.items()
+    ]
+
+
+def result(row: dict[str, Any]) -> Result:
+    row |= {"ours": Cost(**row["ours"]), "theirs": Cost(**row["theirs"])}
+    return Result(**{field.name: row[field.name] for field in fields(Result)})
 
 
 def draw(results: Sequence[Result], facts: dict[str, str | int], path: Path) -> None:

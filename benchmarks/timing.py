@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from benchmarks.limits import Work
 from benchmarks.memory import Cost, watch
 
 Call = Callable[[], Any]
@@ -33,6 +34,7 @@ class Operation:
     ours: Call
     peers: Sequence[Peer]
     memory_limit: int | None = None  # bytes that ours may use beyond what it keeps
+    work: Work | None = None  # that nobody can do without
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Result:
     quality: Quality
     target: float | None
     memory_limit: int | None
+    least_seconds: float | None  # that the machine needs for the work itself
 
     @property
     def ratio(self) -> float:
@@ -55,6 +58,11 @@ class Result:
     @property
     def met(self) -> bool | None:
         return None if self.target is None else self.ratio >= self.target
+
+    @property
+    def of_limit(self) -> float | None:
+        """Our speed as a part of the machine's."""
+        return None if self.least_seconds is None else self.least_seconds / self.ours.seconds
 
     @property
     def memory_met(self) -> bool | None:
@@ -81,9 +89,10 @@ def race(case: str, operation: Operation, repeat: int) -> list[Result]:
         replace(cost, seconds=seconds)
         for cost, seconds in zip(costs, take_turns(calls, costs, rounds), strict=True)
     )
-    limit = operation.memory_limit
+    limit, work = operation.memory_limit, operation.work
+    least = None if work is None else work.seconds()
     return [
-        Result(case, operation.name, peer.name, ours, theirs, quality, peer.target, limit)
+        Result(case, operation.name, peer.name, ours, theirs, quality, peer.target, limit, least)
         for peer, theirs, quality in zip(peers, others, qualities, strict=True)
     ]
 

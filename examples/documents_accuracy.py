@@ -43,8 +43,7 @@ def table(name: str) -> list[dict[str, str]]:
 def newsgroups() -> Iterator[Split]:
     """20 Newsgroups by date, the official split."""
     learn, answer = (table(f"20news-bydate-{part}.csv.gz") for part in ("train", "test"))
-    columns = ((rows, name) for rows in (learn, answer) for name in ("text", "group"))
-    yield tuple([row[name] for row in rows] for rows, name in columns)  # type: ignore[misc]
+    yield split(learn, answer, "group")
 
 
 def movies() -> Iterator[Split]:
@@ -53,8 +52,7 @@ def movies() -> Iterator[Split]:
     for fold in sorted({row["fold"] for row in rows}):
         learn = [row for row in rows if row["fold"] != fold]
         answer = [row for row in rows if row["fold"] == fold]
-        parts = ((part, name) for part in (learn, answer) for name in ("text", "label"))
-        yield tuple([row[name] for row in part] for part, name in parts)  # type: ignore[misc]
+        yield split(learn, answer, "label")
 
 
 def sms() -> Iterator[Split]:
@@ -72,8 +70,18 @@ def ag_news() -> Iterator[Split]:
 def drawn(texts: list[str], classes: list[str]) -> Split:
     splitter = StratifiedShuffleSplit(1, test_size=0.3, random_state=0)
     learn, answer = next(splitter.split(texts, classes))
-    parts = ((index, of) for index in (learn, answer) for of in (texts, classes))
-    return tuple([of[i] for i in index] for index, of in parts)  # type: ignore[return-value]
+    rows = [{"text": text, "class": name} for text, name in zip(texts, classes, strict=True)]
+    return split([rows[i] for i in learn], [rows[i] for i in answer], "class")
+
+
+def split(learn: list[dict[str, str]], answer: list[dict[str, str]], label: str) -> Split:
+    """Texts and classes to learn from, and those to answer."""
+    return (
+        [row["text"] for row in learn],
+        [row[label] for row in learn],
+        [row["text"] for row in answer],
+        [row[label] for row in answer],
+    )
 
 
 SETS = {"newsgroups": newsgroups, "movies": movies, "sms": sms, "ag_news": ag_news}

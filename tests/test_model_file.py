@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 import posterior
 from posterior import ModelFileError, estimators
-from posterior.preprocessing.roles import infer
+from posterior.preprocessing.inference import infer
 from posterior.storage import container, files, inspect
 from posterior.storage.registry import classes
 from posterior.storage.tree import Reader, Writer

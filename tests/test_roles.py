@@ -14,7 +14,8 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
 from posterior.data.files import read
-from posterior.preprocessing.roles import Roles, infer
+from posterior.preprocessing.inference import infer
+from posterior.preprocessing.roles import Roles
 
 N = 200
 

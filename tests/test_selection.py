@@ -21,8 +21,8 @@ from posterior import NaiveBayes
 from posterior.data.files import read
 from posterior.estimators import TableClassifier
 from posterior.generative.validation import HeldOut
+from posterior.preprocessing.inference import infer
 from posterior.preprocessing.numbers import Numbers
-from posterior.preprocessing.roles import infer
 from posterior.selection import Comparison, compare
 from posterior.selection.comparison import sampled
 from posterior.selection.out_of_fold import calibrated

@@ -35,7 +35,7 @@ from posterior.app.server import Limits, create_app
 from posterior.app.server.application import STATIC
 from posterior.app.server.guard import Guard, names_of
 from posterior.app.server.running import _bound
-from posterior.preprocessing.roles import infer
+from posterior.preprocessing.inference import infer
 from posterior.selection.candidates import candidates
 
 HOSTILE = "<script>alert(1)</script>"

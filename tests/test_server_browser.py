@@ -26,7 +26,7 @@ import posterior
 from posterior.app.cli import models
 from posterior.data import files
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.preprocessing.roles import infer
+from posterior.preprocessing.inference import infer
 
 HOSTILE = "<script>alert(1)</script>"
 HOSTILE_CLASS = "<img src=x onerror=alert(2)>"

@@ -22,7 +22,7 @@ import posterior
 from posterior import to_sql
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.generative.calibration import Isotonic, Temperature
-from posterior.preprocessing import roles
+from posterior.preprocessing.inference import infer
 
 DIALECTS = ["bigquery", "duckdb", "postgres", "spark", "sqlite"]
 EVIL = "'; drop table x; -- \\ \" ` \n é"
@@ -328,7 +328,7 @@ def fish(n: int = 200) -> pd.DataFrame:
 )
 def test_a_model_of_a_file_reads_columns_by_their_roles(model, reads, dialect):
     frame = fish()
-    found = roles.infer(frame, "species")
+    found = infer(frame, "species")
     assert [c.role for c in found.table] == ["number", "category", "boolean", "date"]
     fitted = TableClassifier(model, found, reads=reads, calibrator=Temperature(1.7))
     fitted.fit(frame, "species")
@@ -344,7 +344,7 @@ def test_rare_levels_share_a_number(dialect):
     random = np.random.default_rng(0)
     codes = random.integers(0, 70, 600)
     frame = pd.DataFrame({"code": [f"c{c}" for c in codes], "y": codes % 2})
-    found = roles.infer(frame, "y", keep=["code"])
+    found = infer(frame, "y", keep=["code"])
     fitted = TableClassifier(posterior.LogisticRegression(), found, reads="numbers")
     fitted.fit(frame, "y")
     frame = frame.drop(columns="y")
@@ -388,7 +388,7 @@ def test_isotonic_models_of_a_file_are_refused():
     frame = fish()
     isotonic = Isotonic(((np.array([0.0, 1.0]), np.array([0.0, 1.0])),) * 2, 0.01)
     fitted = TableClassifier(
-        posterior.NaiveBayes(), roles.infer(frame, "species"), calibrator=isotonic
+        posterior.NaiveBayes(), infer(frame, "species"), calibrator=isotonic
     ).fit(frame, "species")
     with pytest.raises(TypeError, match="isotonic"):
         to_sql(fitted)

@@ -16,7 +16,9 @@ from posterior.data.typing import Array, Floats
 Kind = Literal["number", "category", "text"]
 
 TIMES = (date, time, timedelta)
-TEXTS, WORDS = 20, 5  # texts are more than so many, and have so many words on average
+TEXTS, WORDS = 20, 5  # texts are more than so many, and have so many words on average,
+FEW_WORDS, LETTERS = 3, 40  # or so many that are long
+SOME = 1000  # different values that stand for all
 EPOCH = np.datetime64("1970-01-01", "us")
 
 
@@ -89,10 +91,16 @@ def kind_or_text(column: nw.Series[Any]) -> Kind:
 def are_texts(cells: Sequence[Any]) -> bool:
     """Whether strings are sentences rather than names of kinds."""
     values = list({cell: None for cell in cells if isinstance(cell, str)})
-    if len(values) <= TEXTS or len(values) <= 0.3 * len(cells):
+    return are_sentences(values[:SOME], len(values), len(cells))
+
+
+def are_sentences(some: Sequence[str], n_values: int, n_cells: int) -> bool:
+    """The same, from some of the different values."""
+    if n_values <= TEXTS or n_values <= 0.3 * n_cells:
         return False
-    some = values[:1000]
-    return sum(len(value.split()) for value in some) >= WORDS * len(some)
+    words = sum(len(value.split()) for value in some) / len(some)
+    letters = sum(map(len, some)) / len(some)
+    return words >= WORDS or (words >= FEW_WORDS and letters >= LETTERS)
 
 
 def missing(value: Any) -> bool:

@@ -37,7 +37,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
     model : classifier
         What learns from the columns.
     roles : Roles
-        What each column is; see `posterior.preprocessing.roles.infer`.
+        What each column is; see `posterior.preprocessing.inference.infer`.
     reads : {"table", "numbers", "documents", "everything"}, default="table"
         What the model is given: columns that are not text, numbers made of them, the text of each
         row, or columns of all kinds.

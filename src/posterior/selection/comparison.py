@@ -17,7 +17,8 @@ from posterior.estimators.table_classifier import TableClassifier
 from posterior.generative.calibration import Calibrator
 from posterior.generative.held_out import stratified_folds
 from posterior.generative.validation import HeldOut
-from posterior.preprocessing.roles import Roles, infer
+from posterior.preprocessing.inference import infer
+from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate, Kind, candidates
 from posterior.selection.out_of_fold import calibrated, floored, out_of_fold, settled
 from posterior.selection.rows import LabeledRows, labeled_rows
@@ -122,7 +123,7 @@ def compare(
     ----------
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
-    roles : what the columns are; by default as `posterior.preprocessing.roles.infer` says
+    roles : what the columns are; by default as `posterior.preprocessing.inference.infer` says
     models : keys of the models to compare, such as "naive-bayes"; by default all
     folds : int, default=10
     seed : int, default=0

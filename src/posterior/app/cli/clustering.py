@@ -82,7 +82,7 @@ def _roles(table: pa.Table, drop: list[str]) -> Roles:
     """What the columns are, beside a target that tells nothing."""
     import pyarrow as pa
 
-    from posterior.preprocessing.roles import infer
+    from posterior.preprocessing.inference import infer
 
     nothing = pa.array(["nothing"] * table.num_rows)
     roles = infer(table.append_column(NO_TARGET, nothing), NO_TARGET, drop=drop)

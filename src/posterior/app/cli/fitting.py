@@ -53,7 +53,7 @@ def fit(
     its probabilities corrected where that helps. A kind that is named is fitted as it is.
     """
     from posterior.data import files
-    from posterior.preprocessing.roles import infer
+    from posterior.preprocessing.inference import infer
 
     file = files.read(data)
     out = out or f"{name_of(data, 'model')}.posterior"

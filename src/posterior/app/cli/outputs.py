@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from posterior.app.cli.command import plain
 
@@ -120,7 +120,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     with replaced(Path(path)) as beside, beside.open("wb") as file:
         if path.endswith(".gz"):
             with gzip.GzipFile(path.removesuffix(".gz"), "wb", fileobj=file) as packed:
-                yield packed  # type: ignore[misc]
+                yield cast(BinaryIO, packed)
         else:
             yield file
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from posterior.app.report.schema import (
@@ -66,8 +64,8 @@ def missing_cells(
 def _duplicates(rows: LabeledRows) -> int:
     table = frames.as_frame(rows.frame)
     assert table is not None
-    seen = Counter(map(hash, zip(*(table.get_column(n).to_list() for n in table.columns))))  # noqa: B905
-    return len(rows) - len(seen)
+    columns = (table.get_column(name).to_list() for name in table.columns)
+    return len(rows) - len({hash(row) for row in zip(*columns, strict=True)})
 
 
 def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:

@@ -45,7 +45,7 @@ from posterior.data import frames
 from posterior.data.files import column_named
 from posterior.estimators import NaiveBayes
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.preprocessing.roles import infer
+from posterior.preprocessing.inference import infer
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
 
 __all__ = ["Facts", "Study", "facts", "study"]

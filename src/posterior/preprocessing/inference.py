@@ -1,0 +1,202 @@
+"""What each column is, inferred from its name and its values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from posterior.data import frames
+from posterior.data.files import column_named
+from posterior.data.table import text as number_text
+from posterior.data.typing import Floats
+from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
+from posterior.preprocessing.suspicions import with_suspicions
+
+FEW_ROWS = 20  # below, all values may differ by chance
+MANY = 50  # values of a category
+ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|rownames?)($|[^a-z])|[a-z](Id|ID)$")
+WEIGHT_NAME = re.compile(r"^(freq|frequency|count|counts|weight|weights|n|cases)$", re.IGNORECASE)
+
+
+def infer(
+    frame: Any, target: str, *, keep: Collection[str] = (), drop: Collection[str] = ()
+) -> Roles:
+    """What each column is, from its values and, for leaks, from the target.
+
+    Parameters
+    ----------
+    frame : of pandas, polars, pyarrow, ...
+    target : name of the column to predict
+    keep, drop : names of columns that models should see, or should not, whatever they look like
+    """
+    table = frame_of(frame)
+    names = table.columns
+    column_named(names, target, "target column")
+    for name in (*keep, *drop):
+        column_named(names, name)
+    roles = []
+    for name in names:
+        role = _role(table.get_column(name))
+        if name == target:
+            reason = "the column to predict"
+            role = replace(role, role="target", used=False, reason=reason, flags=())
+        elif name in drop:
+            role = replace(role, used=False, reason="left out as asked", flags=())
+        elif name in keep and not role.used:
+            role = _kept(role, table.get_column(name))
+        roles.append(role)
+    roles = _with_weight(roles, table, target, keep)
+    found = Roles(target, tuple(_with_something_to_read(roles)))
+    return with_suspicions(found, table)
+
+
+def _role(column: nw.Series[Any]) -> ColumnRole:
+    try:
+        kind = frames.kind(column)
+    except TypeError:
+        reason = "cells that are lists or tables, which no model reads"
+        return ColumnRole(str(column.name), "nested", False, reason, 0, 0, ())
+    return _number(column) if kind == "number" else _category(column)
+
+
+def _number(column: nw.Series[Any]) -> ColumnRole:
+    cells = frames.numbers(column)
+    values = cells[~np.isnan(cells)]
+    missing = len(cells) - len(values)
+    distinct = np.unique(values)
+    known = column.drop_nulls()
+    date = column.dtype.is_temporal() or (len(known) and isinstance(known[0], frames.TIMES))
+    shown = distinct[:: max(1, len(distinct) // 5)][:5]
+    examples = tuple(str(known[0])[:19] if date else number_text(v) for v in shown)
+    name = str(column.name)
+
+    def role(role: str, used: bool, reason: str) -> ColumnRole:
+        extent = (values.min(), values.mean(), values.max()) if len(values) else (None,) * 3
+        low, mean, high = (None if v is None else float(v) for v in extent)
+        return ColumnRole(
+            name, role, used, reason, len(distinct), missing, examples, low, mean, high
+        )
+
+    if len(distinct) < 2:
+        return _one_value(role, len(distinct), examples)
+    if date:
+        return role("date", True, "dates, counted in days since 1970")
+    whole = bool((values == np.round(values)).all())
+    if whole and len(distinct) == 2 and distinct[0] == 0 and distinct[1] == 1:
+        return role("boolean", True, "zeros and ones")
+    if whole and len(values) >= FEW_ROWS and _numbers_rows(values, name):
+        return role("identifier", False, "whole numbers that tell the rows apart").flagged(
+            "identifier", "note", f"{name} numbers the rows and is left out."
+        )
+    return role("number", True, "whole numbers" if whole else "numbers")
+
+
+def _numbers_rows(values: Floats, name: str) -> bool:
+    """Whether whole numbers count the rows, or are called an identifier and mostly differ."""
+    distinct = len(np.unique(values)) / len(values)
+    in_order = distinct == 1 and np.mean(np.diff(values) == 1) > 0.95
+    return bool(in_order or (ID_NAME.search(name) and distinct > 0.5))
+
+
+def _category(column: nw.Series[Any]) -> ColumnRole:
+    cells = frames.items(column.to_list(), column.name)
+    counts = Counter(cell for cell in cells if cell is not None)
+    n = sum(counts.values())
+    name, distinct = str(column.name), len(counts)
+    examples = tuple(_short(value) for value, _ in counts.most_common(5))
+
+    def role(role: str, used: bool, reason: str) -> ColumnRole:
+        return ColumnRole(name, role, used, reason, distinct, len(cells) - n, examples)
+
+    if distinct < 2:
+        return _one_value(role, distinct, examples)
+    if column.dtype == nw.Boolean:
+        return role("boolean", True, "true and false")
+    if frames.are_texts([cell for cell in cells if cell is not None]):
+        return role("text", True, "sentences: each is read as the words in it")
+    if n >= FEW_ROWS and distinct > 0.9 * n:
+        share = "all" if distinct == n else f"{distinct:,} of {n:,}"
+        return role("identifier", False, f"{share} values differ").flagged(
+            "identifier", "note", f"{name} tells the rows apart ({share} differ) and is left out."
+        )
+    if n >= FEW_ROWS and distinct > max(FEW_ROWS, n / 2):
+        reason = f"{distinct:,} values in {n:,} cells: most are seen once"
+        return role("category", False, reason).flagged(
+            "many values", "note", f"{name} has {reason}; it is left out."
+        )
+    found = role("category", True, "two words" if distinct == 2 else "words that repeat")
+    if distinct > MANY:
+        text = f"{name} has {distinct:,} different values; rare ones say little."
+        found = found.flagged("many values", "note", text)
+    return found
+
+
+def _one_value(role: Any, distinct: int, examples: tuple[str, ...]) -> ColumnRole:
+    if distinct == 0:
+        empty: ColumnRole = role("empty", False, "all cells are missing")
+        return empty.flagged("constant", "note", f"{empty.name} is empty and is left out.")
+    found: ColumnRole = role("constant", False, f"every cell is {examples[0]}")
+    text = f"{found.name} is {examples[0]} wherever it is known, and is left out."
+    return found.flagged("constant", "note", text)
+
+
+def _kept(role: ColumnRole, column: nw.Series[Any]) -> ColumnRole:
+    """A column that a person wants in the model."""
+    if role.distinct < 2:
+        raise ValueError(f"Expected values that differ in {role.name!r}: {role.reason}.")
+    kind = "number" if frames.kind(column) == "number" else "category"
+    return replace(role, role=kind, used=True, reason="kept as asked", flags=())
+
+
+def _with_weight(
+    roles: list[ColumnRole], table: nw.DataFrame[Any], target: str, keep: Collection[str]
+) -> list[ColumnRole]:
+    """A column of counts beside cells of a cross table says how many rows each stands for."""
+    others = [c for c in roles if not WEIGHT_NAME.match(c.name)]
+    named = [c for c in roles if WEIGHT_NAME.match(c.name) and c.name not in (target, *keep)]
+    if len(named) != 1 or len(others) < 2:
+        return roles
+    (column,) = named
+    words = all(c.role in ("category", "boolean", "target") for c in others)
+    if not words or column.role not in ("number", "identifier") or column.missing:
+        return roles
+    counts = frames.numbers(table.get_column(column.name))
+    cells = list(zip(*(table.get_column(c.name).to_list() for c in others), strict=True))
+    if (counts < 0).any() or (counts != np.round(counts)).any() or len(set(cells)) < len(cells):
+        return roles
+    reason = f"a table of counts: its {len(cells)} rows stand for {counts.sum():,.0f}"
+    text = f"{column.name} looks like a count: each row is taken for as many rows as it says."
+    weight = replace(column, role="weight", used=False, reason=reason, flags=())
+    return [weight.flagged("weight", "warning", text) if c is column else c for c in roles]
+
+
+def _with_something_to_read(roles: list[ColumnRole]) -> list[ColumnRole]:
+    """Where nothing is left but words that hardly repeat, they are read by their letters."""
+    if any(column.used for column in roles):
+        return roles
+    left = [
+        column
+        for column in roles
+        if column.role in ("identifier", "category") and column.low is None and column.distinct > 1
+    ]
+    if not left:
+        raise ValueError(
+            "Expected a column to learn from besides the target, got none: "
+            + "; ".join(f"{c.name}: {c.reason}" for c in roles)
+            + "."
+        )
+    reason = "words that hardly repeat, and nothing else: they are read by their letters"
+    return [
+        replace(c, role="word", used=True, reason=reason, flags=()) if c in left else c
+        for c in roles
+    ]
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 60 else value[:57] + "..."
