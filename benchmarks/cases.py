@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 import posterior
-from benchmarks import kmeans, logistic, mixture, neighbors, text
+from benchmarks import kmeans, logistic, mixture, neighbors, others, text
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
 from benchmarks.arrays import Array, categories, documents, n_bytes, normal_rows
 from benchmarks.limits import Work
@@ -175,6 +175,7 @@ for other_case in (
     *kmeans.CASES,
     *neighbors.CASES,
     *text.CASES,
+    *others.CASES,
 ):
     case(other_case)
 
