@@ -25,4 +25,17 @@ void Counts::renumber(const Buffer<std::uint32_t>& number) {
     row_ = kept;
 }
 
+Counts Counts::take(const std::int64_t* rows, std::size_t n, const std::uint32_t* number) const {
+    Counts made(true);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto row = static_cast<std::size_t>(rows[i]);
+        if (row >= n_rows()) throw std::out_of_range("Expected rows of this bag, got another.");
+        for (std::size_t e = start(row); e < end(row); ++e)
+            made.entries_.push({number[entries_[e].term], entries_[e].count});
+        made.ends_.push(made.entries_.size());
+    }
+    made.row_ = made.entries_.size();
+    return made;
+}
+
 }  // namespace posterior

@@ -51,9 +51,13 @@ public:
     // Gives all terms other numbers, and leaves out those that get none.
     void renumber(const Buffer<std::uint32_t>& number);
 
+    // Copies of some rows, with other numbers of their terms.
+    Counts take(const std::int64_t* rows, std::size_t n, const std::uint32_t* number) const;
+
     bool kept() const { return keep_rows_; }
     std::size_t n_rows() const { return ends_.size(); }
     std::size_t n_entries() const { return entries_.size(); }
+    std::size_t start(std::size_t row) const { return row == 0 ? 0 : ends_[row - 1]; }
     std::size_t end(std::size_t row) const { return ends_[row]; }
     Entry entry(std::size_t e) const { return entries_[e]; }
 

@@ -7,6 +7,7 @@
 
 #include "buffer.hpp"
 #include "letters.hpp"
+#include "simd.hpp"
 
 namespace posterior {
 
@@ -23,7 +24,7 @@ struct Document {
     Encoding encoding;
 
     // Asks for its first lines: where a document starts is more than the CPU can foresee.
-    void prefetch() const {
+    POSTERIOR_INLINE void prefetch() const {
         const auto width = static_cast<std::size_t>(encoding);
         const std::size_t all = encoding == Encoding::utf8 ? size : width * size;
         const std::size_t bytes = all < kAhead ? all : kAhead;

@@ -19,8 +19,10 @@
 #include "moments.hpp"
 #include "nearest.hpp"
 #include "normalize.hpp"
+#include "pairs.hpp"
 #include "products.hpp"
 #include "soft.hpp"
+#include "student.hpp"
 #include "text_module.hpp"
 #include "tree.hpp"
 
@@ -261,6 +263,14 @@ void bind_tables_of_codes(nb::module_& m) {
           },
           "X"_a.noconvert(), "codes"_a.noconvert(), "weight"_a.none(), "count"_a,
           "offset"_a.noconvert(), "counts"_a.noconvert(), "exponent"_a);
+    m.def("count_pairs",
+          [](Table<T> X, Codes codes, std::size_t count, Vector<std::int64_t> offset,
+             Output<std::int64_t> counts) {
+              nb::gil_scoped_release free;
+              p::count_pairs(matrix(X), groups(codes, {}, count), offset.data(), counts.data());
+          },
+          "X"_a.noconvert(), "codes"_a.noconvert(), "count"_a, "offset"_a.noconvert(),
+          "counts"_a.noconvert());
     m.def("table_log_joint",
           [](Table<T> X, std::size_t count, Contiguous<double> table,
              Vector<std::int64_t> offset, Vector<double> bias, Output<double> out) {
@@ -398,6 +408,20 @@ void bind_cuts(nb::module_& m) {
           },
           "value"_a.noconvert(), "code"_a.noconvert(), "weight"_a.none(), "classes"_a,
           "log_table"_a.none());
+    m.def("student_fit",
+          [](Vector<double> x, Contiguous<double> W, double rows, Vector<double> prior_mean,
+             Vector<double> prior_square, double least, int steps, double tolerance,
+             double heaviest, double lightest, Output<double> mean, Output<double> square,
+             Output<double> say, double nu) {
+              nb::gil_scoped_release free;
+              return p::student_fit({x.data(), W.data(), x.shape(0), W.shape(0), rows,
+                                     prior_mean.data(), prior_square.data(), least},
+                                    {steps, tolerance, heaviest, lightest}, mean.data(),
+                                    square.data(), say.data(), nu);
+          },
+          "x"_a.noconvert(), "W"_a.noconvert(), "rows"_a, "prior_mean"_a.noconvert(),
+          "prior_square"_a.noconvert(), "least"_a, "steps"_a, "tolerance"_a, "heaviest"_a,
+          "lightest"_a, "mean"_a.noconvert(), "square"_a.noconvert(), "say"_a.noconvert(), "nu"_a);
 }
 
 template <typename T>
@@ -495,6 +519,16 @@ NB_MODULE(_compiled, m) {
     bind_sparse<double, std::int64_t>(m);
     bind_sparse<float, std::int32_t>(m);
     bind_sparse<float, std::int64_t>(m);
+    m.def("one_dependence_log_joint",
+          [](Table<std::int32_t> X, Output<const double> table, Vector<double> weight,
+             Output<double> out) {
+              nb::gil_scoped_release free;
+              p::one_dependence_log_joint(
+                  matrix(X), {table.data(), weight.data(), weight.shape(0), out.shape(1)},
+                  out.data());
+          },
+          "X"_a.noconvert(), "table"_a.noconvert(), "weight"_a.noconvert(),
+          "out"_a.noconvert());
     m.def("count_groups",
           [](Codes codes, Output<std::int64_t> out) {
               nb::gil_scoped_release free;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bag.hpp"
+#include "group_sums.hpp"
 #include "hashing.hpp"
 #include "lowering.hpp"
 #include "sorted_rows.hpp"
@@ -133,8 +134,11 @@ struct Bag {
     std::optional<p::Table> table;      // none if the terms were given
     p::Buffer<std::uint32_t> order;     // its terms, sorted; given terms already are
     p::Buffer<p::Seen> seen;            // of terms that were given, if the documents are many
+    std::size_t n_given;                // terms
     p::Counts counts;
     std::int64_t bad = kAllGood;
+
+    std::size_t n_terms() const { return table ? table->size() : n_given; }
 
     const p::Seen& of(std::size_t rank) const {
         return table ? table->seen(order[rank]) : seen[rank];
@@ -156,7 +160,7 @@ struct Bag {
 };
 
 std::unique_ptr<Bag> count_terms(const Documents& documents, const p::Rule& rule, bool keep_rows) {
-    auto made = std::make_unique<Bag>(Bag{p::Table(), {}, {}, p::Counts(keep_rows)});
+    auto made = std::make_unique<Bag>(Bag{p::Table(), {}, {}, 0, p::Counts(keep_rows)});
     p::Counter counter(*made->table, made->counts);
     made->bad = read_all(documents, rule, counter);
     return made;
@@ -171,12 +175,13 @@ std::unique_ptr<Bag> count_known(const Documents& documents, const p::Rule& rule
             number.push(known.find(made->table->key(t)));
         made->counts.renumber(number);
         made->table.reset();
+        made->n_given = known.size();
         return made;
     }
     auto seen = p::Buffer<p::Seen>::zeros(known.size());
     p::Seen* const notes = seen.data();
     auto made = std::make_unique<Bag>(
-        Bag{std::nullopt, {}, std::move(seen), p::Counts(keep_rows)});
+        Bag{std::nullopt, {}, std::move(seen), known.size(), p::Counts(keep_rows)});
     p::Counter counter(known, made->counts, notes);
     made->bad = read_all(documents, rule, counter);
     return made;
@@ -184,6 +189,30 @@ std::unique_ptr<Bag> count_known(const Documents& documents, const p::Rule& rule
 
 void expect_room(bool all) {
     if (!all) throw std::invalid_argument("Expected room for all rows and entries, got another.");
+}
+
+// Some documents of a bag; their terms are given, those of the bag.
+std::unique_ptr<Bag> take(const Bag& bag, Vector<std::int64_t> rows) {
+    p::Buffer<std::uint32_t> rank;
+    rank.resize(bag.n_terms());
+    for (std::uint32_t r = 0; r < bag.n_terms(); ++r) rank[bag.table ? bag.order[r] : r] = r;
+    return std::make_unique<Bag>(Bag{std::nullopt, {}, {}, bag.n_terms(),
+                                     bag.counts.take(rows.data(), rows.shape(0), rank.data())});
+}
+
+void group_sums(const Bag& bag, Vector<std::int32_t> codes, Vector<std::int32_t> place,
+                Vector<std::int64_t> logs, double unit, Output<std::int64_t> start,
+                Output<std::int64_t> column, Output<std::int64_t> documents,
+                Output<std::int64_t> total) {
+    const std::size_t n_groups = start.shape(0) - 1;
+    const std::size_t room = std::min(bag.counts.n_entries(), n_groups * place.shape(0));
+    expect_room(codes.shape(0) == bag.counts.n_rows() && place.shape(0) == bag.n_terms() &&
+                logs.shape(0) > 0 && column.shape(0) >= room && documents.shape(0) >= room &&
+                total.shape(0) >= room);
+    p::sum_groups(bag.counts, {codes.data(), nullptr, n_groups},
+                  {logs.data(), logs.shape(0) - 1, unit},
+                  {bag.table ? bag.order.data() : nullptr, place.data(), place.shape(0)},
+                  {start.data(), column.data(), documents.data(), total.data()});
 }
 
 template <typename Index, typename Value>
@@ -249,7 +278,7 @@ void bind_text(nb::module_& m) {
         .def_prop_ro("kept", [](const Bag& self) { return self.counts.kept(); })
         .def_prop_ro("n_rows", [](const Bag& self) { return self.counts.n_rows(); })
         .def_prop_ro("n_entries", [](const Bag& self) { return self.counts.n_entries(); })
-        .def_prop_ro("n_terms", [](const Bag& self) { return self.order.size(); })
+        .def_prop_ro("n_terms", &Bag::n_terms)
         .def_prop_ro("n_bytes", [](const Bag& self) { return self.table->bytes(); })
         .def("terms",
              [](const Bag& self, Output<std::uint8_t> data, Output<std::int64_t> starts) {
@@ -262,7 +291,12 @@ void bind_text(nb::module_& m) {
                  nb::gil_scoped_release free;
                  self.write_sums(documents, total);
              },
-             "documents"_a.noconvert(), "total"_a.noconvert());
+             "documents"_a.noconvert(), "total"_a.noconvert())
+        .def("take", &take, "rows"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>())
+        .def("group_sums", &group_sums, "codes"_a.noconvert(), "place"_a.noconvert(),
+             "logs"_a.noconvert(), "unit"_a, "start"_a.noconvert(), "column"_a.noconvert(),
+             "documents"_a.noconvert(), "total"_a.noconvert(),
+             nb::call_guard<nb::gil_scoped_release>());
 
     nb::class_<p::HashedRows> hashed(m, "HashedRows");
     hashed.def_ro("bad", &p::HashedRows::bad)
@@ -312,4 +346,22 @@ void bind_text(nb::module_& m) {
           "data_a"_a.noconvert(), "starts_a"_a.noconvert(), "data_b"_a.noconvert(),
           "starts_b"_a.noconvert(), "data"_a.noconvert(), "starts"_a.noconvert(),
           "place_a"_a.noconvert(), "place_b"_a.noconvert());
+    m.def("add_cells",
+          [](Vector<std::int64_t> start_a, Vector<std::int64_t> column_a,
+             Vector<std::int64_t> documents_a, Vector<std::int64_t> total_a,
+             Vector<std::int64_t> start_b, Vector<std::int64_t> column_b,
+             Vector<std::int64_t> documents_b, Vector<std::int64_t> total_b,
+             Output<std::int64_t> start, Output<std::int64_t> column,
+             Output<std::int64_t> documents, Output<std::int64_t> total) {
+              nb::gil_scoped_release free;
+              p::add_cells(
+                  {start_a.data(), column_a.data(), documents_a.data(), total_a.data()},
+                  {start_b.data(), column_b.data(), documents_b.data(), total_b.data()},
+                  start.shape(0) - 1,
+                  {start.data(), column.data(), documents.data(), total.data()});
+          },
+          "start_a"_a.noconvert(), "column_a"_a.noconvert(), "documents_a"_a.noconvert(),
+          "total_a"_a.noconvert(), "start_b"_a.noconvert(), "column_b"_a.noconvert(),
+          "documents_b"_a.noconvert(), "total_b"_a.noconvert(), "start"_a.noconvert(),
+          "column"_a.noconvert(), "documents"_a.noconvert(), "total"_a.noconvert());
 }

@@ -19,7 +19,9 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import posterior
 from posterior import TextClassifier
-from posterior.text.term_rows import UNIT
+from posterior.data.rows import Hard
+from posterior.text.term_rows import MOST, UNIT
+from posterior.text.term_sums import TermSums
 
 MAILS = [
     "Win money now, cheap money",
@@ -126,12 +128,38 @@ def test_half_a_life_is_weight_one_half():
     assert_array_equal(half.predict_proba(MAILS), weighed.predict_proba(MAILS))
 
 
+@some
+@given(corpus=corpora, smallest=st.sampled_from([1, 1 << 16]))
+def test_sums_straight_from_the_counts_are_those_of_the_table(corpus, smallest):
+    documents, labels = map(list, zip(*corpus, strict=True))
+    classes, codes = np.unique(labels, return_inverse=True)
+    groups = Hard(codes.astype(np.int32), len(classes))
+    with pytest.MonkeyPatch.context() as patch, posterior.threads(3):
+        patch.setattr("posterior.text.blocks.SMALLEST", smallest)
+        rows = plain()._features(documents, fitting=True, reset=True)
+    assert rows.sums(groups) == TermSums.of(rows.table(), groups)
+    some = np.flatnonzero(np.arange(len(labels)) % 3)
+    assert_array_equal(
+        rows.take(some).cells().scipy().toarray(), rows.cells().scipy().toarray()[some]
+    )
+    if len(some):
+        assert rows.take(some).sums(groups[some]) == TermSums.of(
+            rows.table().take(some), groups[some]
+        )
+
+
+def test_a_count_beyond_the_largest_is_the_largest():
+    many = plain().fit(["a1 " * 70_000 + "b1", "a1"], ["x", "y"])
+    fewer = plain().fit(["a1 " * MOST + "b1", "a1"], ["x", "y"])
+    assert many.statistics_ == fewer.statistics_
+
+
 def test_sums_of_many_classes_are_taken_in_parts(monkeypatch):
     documents = [f"w{i % 7} w{i % 11} w{i % 3}" for i in range(60)]
     labels = [i % 9 for i in range(60)]
-    whole = plain().fit(documents, labels)
+    whole, ones = plain().fit(documents, labels), np.ones(60)
     monkeypatch.setattr("posterior.text.term_sums.DENSE", 40)
-    parts = plain().fit(documents, labels)
+    parts = plain().fit(documents, labels, sample_weight=ones)
     assert whole.statistics_ == parts.statistics_
     assert_array_equal(whole.predict_proba(documents), parts.predict_proba(documents))
 
@@ -372,21 +400,20 @@ def test_a_model_file_goes_on_where_the_model_stood(tmp_path):
 def test_held_out_scores_are_those_of_models_without_the_fold():
     folds = np.array([0, 1, 2, 0, 1, 2, 0])
     held = plain().cross_validate(MAILS, LABELS, folds)
-    sharp = TextClassifier("contrast", alpha=0.1)
+    sharp = TextClassifier("contrast", alpha=0.1).cross_validate(MAILS, LABELS, folds)
+    sharpness = []
     for fold in range(3):
         here = folds == fold
         model = plain().fit(
             [m for m, h in zip(MAILS, here, strict=True) if not h],
             [y for y, h in zip(LABELS, here, strict=True) if not h],
         )
-        joint = model.predict_joint_log_proba([m for m, h in zip(MAILS, here, strict=True) if h])
-        ours = held.log_proba[here] - model._joint().log_prior
-        theirs = joint - model._joint().log_prior
-        ratio = (ours[:, 1] - ours[:, 0]) / (theirs[:, 1] - theirs[:, 0])
-        if fold == 0:
-            sharpness = ratio[0]
-        assert_allclose(ratio, sharpness, rtol=1e-6)
-    assert sharp.cross_validate(MAILS, LABELS, folds).log_loss == held.log_loss
+        expected = model.predict_log_proba([m for m, h in zip(MAILS, here, strict=True) if h])
+        assert_allclose(held.log_proba[here], expected, rtol=1e-6, atol=1e-12)
+        ours, theirs = (p - model._joint().log_prior for p in (sharp.log_proba[here], expected))
+        sharpness += ((ours[:, 1] - ours[:, 0]) / (theirs[:, 1] - theirs[:, 0])).tolist()
+    assert_allclose(sharpness, sharpness[0], rtol=1e-6)
+    assert sharp.log_loss < held.log_loss
 
 
 def test_the_choice_is_that_of_least_log_loss():

@@ -581,7 +581,7 @@ def test_progress_is_shown_on_a_terminal_alone(monkeypatch, capsys):
 def test_progress_of_a_long_call_is_shown_unasked(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("posterior.estimators.text.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("posterior.engines.progress.PATIENCE", 0.0)
     with Progress(False) as progress:
         progress(1234)
     assert "1,234 documents" in terminal.getvalue()

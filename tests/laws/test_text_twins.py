@@ -13,7 +13,7 @@ from strategies import randoms, share
 from writing import assert_same_matrix, column, counts, csr, documents, rules
 
 from posterior import kernels
-from posterior.kernels import plain_text
+from posterior.kernels import cells, plain_text
 from posterior.kernels.text import Rule, Terms, Utf8Column
 
 sizes = st.integers(0, 8)
@@ -161,3 +161,37 @@ def test_a_union_agrees_with_its_twin(random, n, m):
     for ours, plain in zip(kernels.union(a, b)[1:], plain_text.union(a, b)[1:], strict=True):
         np.testing.assert_array_equal(ours, plain)
     assert kernels.union(a, b)[0].strings() == plain_text.union(a, b)[0].strings()
+
+
+@given(random=randoms, n=sizes, rule=rules())
+def test_sums_by_group_agree_with_their_twin(random, n, rule):
+    texts = documents(random, n)
+    ours, plain = kernels.count_terms(texts, rule), plain_text.count_terms(texts, rule)
+    place = np.cumsum(random.integers(1, 3, len(ours.terms)), dtype=np.int32)
+    codes = random.integers(-1, 3, n).astype(np.int32)
+    logs = np.cumsum(random.integers(0, 1000, 4))
+    settings = codes, 3, place, logs, 2.0**-20
+    for mine, twin in zip(ours.group_sums(*settings), plain.group_sums(*settings), strict=True):
+        np.testing.assert_array_equal(mine, twin)
+
+
+@given(random=randoms, n=sizes, rule=rules())
+def test_some_documents_of_a_bag_agree_with_their_twin(random, n, rule):
+    texts, index = documents(random, n), random.permutation(n)[: n // 2]
+    ours, plain = (m.count_terms(texts, rule).take(index) for m in (kernels, plain_text))
+    assert_same_bag(ours, plain)
+    assert_same_matrix(counts(ours), counts(plain))
+    assert_same_matrix(counts(ours), counts(kernels.count_terms(texts, rule))[index])
+
+
+@given(random=randoms, n_groups=st.integers(0, 3))
+def test_sums_of_two_agree_with_their_twin(random, n_groups):
+    def some():
+        there = random.random((n_groups, 5)) < 0.5
+        start = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+        sums = random.integers(-9, 9, (2, start[-1]))
+        return start, np.nonzero(there)[1], *sums
+
+    a, b = some(), some()
+    for ours, plain in zip(kernels.add_cells(a, b), cells.add_cells(a, b), strict=True):
+        np.testing.assert_array_equal(ours, plain)

@@ -29,6 +29,7 @@ else:
             stacklevel=2,
         )
 
+add_cells = active.add_cells
 add_products = active.add_products
 carry = active.carry
 category_counts = active.category_counts
@@ -58,17 +59,21 @@ nearest_bounded = active.nearest_bounded
 nearest_rows = active.nearest_rows
 nearest_strings = active.nearest_strings
 normalize = active.normalize
+one_dependence_log_joint = active.dependence.one_dependence_log_joint
 own_distances = active.own_distances
 pack_columns = active.pack_columns
+pair_counts = active.dependence.pair_counts
 rows_by_group = active.rows_by_group
 search_tree = active.search_tree
 side_by_side = active.side_by_side
+side_by_side_pairs = active.dependence.side_by_side_pairs
 soft_moments = active.soft_moments
 soft_products = active.soft_products
 sort_column = active.sort_column
 sparse_log_joint = active.sparse_log_joint
 sparse_sums = active.sparse_sums
 square_distances = active.square_distances
+student_fit = active.student_fit
 sums_of_products = active.sums_of_products
 table_log_joint = active.table_log_joint
 take_columns = active.take_columns

@@ -12,6 +12,7 @@ import posterior.kernels._compiled as _compiled
 from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels import compiled_dependence as dependence
 from posterior.kernels import limbs
 from posterior.kernels.compiled_cuts import (
     class_cells,
@@ -22,12 +23,21 @@ from posterior.kernels.compiled_cuts import (
 )
 from posterior.kernels.compiled_descent import column_descent, column_squares, coordinate_descent
 from posterior.kernels.compiled_edit import nearest_strings
-from posterior.kernels.compiled_text import count_known, count_terms, hash_terms, lookup, union
+from posterior.kernels.compiled_student import student_fit
+from posterior.kernels.compiled_text import (
+    add_cells,
+    count_known,
+    count_terms,
+    hash_terms,
+    lookup,
+    union,
+)
 from posterior.kernels.compiled_tree import find_leaves, grow_tree, search_tree
 from posterior.kernels.pairs import Pair
 from posterior.kernels.search import nearest, nearest_bounded, nearest_rows, own_distances
 
 __all__ = [
+    "add_cells",
     "add_products",
     "carry",
     "category_counts",
@@ -39,6 +49,7 @@ __all__ = [
     "coordinate_descent",
     "count_known",
     "count_terms",
+    "dependence",
     "digitize",
     "find_leaves",
     "gaussian_log_joint",
@@ -68,6 +79,7 @@ __all__ = [
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",
+    "student_fit",
     "sums_of_products",
     "table_log_joint",
     "take_columns",

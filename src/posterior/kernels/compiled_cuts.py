@@ -32,9 +32,9 @@ def class_cells(
     return ends, counts, float(moved)
 
 
-def digitize(X: Array, cuts: Sequence[Array]) -> Array:
+def digitize(X: Array, cuts: Sequence[Array], out: Array | None = None) -> Array:
     """The bin of each cell, cₖ ≤ x < cₖ₊₁, in the dtype of X; a missing cell stays NaN."""
-    out = np.empty(X.shape, X.dtype)
+    out = np.empty(X.shape, X.dtype) if out is None else out
     start = np.cumsum([0, *map(len, cuts)])
     _compiled.digitize(X, np.concatenate([np.empty(0), *cuts]), start, out)
     return out

@@ -10,6 +10,7 @@ import numpy as np
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Array, Codes, Integers
+from posterior.kernels.cells import Cells
 from posterior.kernels.text import (
     Documents,
     Rule,
@@ -27,7 +28,7 @@ class CompiledBag:
 
     def __init__(self, bag: Any, given: Terms | None = None) -> None:
         self.bag = bag
-        self.given = given
+        self.terms = _terms(bag) if given is None else given
 
     @property
     def n_rows(self) -> int:
@@ -36,15 +37,6 @@ class CompiledBag:
     @property
     def n_entries(self) -> int:
         return self.bag.n_entries
-
-    @cached_property
-    def terms(self) -> Terms:
-        if self.given is not None:
-            return self.given
-        data = np.empty(self.bag.n_bytes, np.uint8)
-        starts = np.empty(self.bag.n_terms + 1, np.int64)
-        self.bag.terms(data, starts)
-        return Terms(data, starts)
 
     @cached_property
     def sums(self) -> tuple[Integers, Integers]:
@@ -60,12 +52,30 @@ class CompiledBag:
     def total(self) -> Integers:
         return self.sums[1]
 
+    def take(self, index: Integers) -> CompiledBag:
+        self._check_kept()
+        return CompiledBag(self.bag.take(index), self.terms)
+
+    def group_sums(
+        self, codes: Codes, n_groups: int, place: Codes, logs: Integers, unit: float
+    ) -> Cells:
+        self._check_kept()
+        start = np.empty(n_groups + 1, np.int64)
+        room = min(n_groups * len(place), self.n_entries)
+        column, documents, total = (np.empty(room, np.int64) for _ in range(3))
+        self.bag.group_sums(codes, place, logs, unit, start, column, documents, total)
+        n = start[-1]
+        return start, column[:n], documents[:n], total[:n]
+
     def rows(self, place: Codes, first: int, ends: Array, indices: Array, values: Array) -> None:
-        if not self.bag.kept:
-            raise rows_not_kept()
+        self._check_kept()
         if len(place) != len(self.terms):
             raise ValueError(f"Expected a place of each term, {len(self.terms)}, got {len(place)}.")
         self.bag.rows(place, first, ends, indices, values)
+
+    def _check_kept(self) -> None:
+        if not self.bag.kept:
+            raise rows_not_kept()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +84,12 @@ class CompiledLookup:
 
     terms: Terms
     table: Any
+
+
+def _terms(bag: Any) -> Terms:
+    data, starts = np.empty(bag.n_bytes, np.uint8), np.empty(bag.n_terms + 1, np.int64)
+    bag.terms(data, starts)
+    return Terms(data, starts)
 
 
 def _rule(rule: Rule) -> Any:
@@ -135,3 +151,12 @@ def union(a: Terms, b: Terms) -> tuple[Terms, Codes, Codes]:
     places = np.empty(len(a), np.int32), np.empty(len(b), np.int32)
     n = _compiled.union(a.data, a.starts, b.data, b.starts, data, starts, *places)
     return Terms(data[: starts[n]], starts[: n + 1]), *places
+
+
+def add_cells(a: Cells, b: Cells) -> Cells:
+    """The sums of both together."""
+    start = np.empty(len(a[0]), np.int64)
+    column, documents, total = (np.empty(len(a[1]) + len(b[1]), np.int64) for _ in range(3))
+    _compiled.add_cells(*map(np.ascontiguousarray, (*a, *b)), start, column, documents, total)
+    n = start[-1]
+    return start, column[:n], documents[:n], total[:n]

@@ -77,11 +77,13 @@ def cells(value: Array, weight: Floats | None, limit: int) -> tuple[Integers, fl
     return ends, float((below[same] - below[starts]).max())
 
 
-def digitize(X: Array, cuts: Sequence[Array]) -> Array:
+def digitize(X: Array, cuts: Sequence[Array], out: Array | None = None) -> Array:
     """The bin of each cell, cₖ ≤ x < cₖ₊₁, in the dtype of X; a missing cell stays NaN."""
+    out = np.empty(X.shape, X.dtype) if out is None else out
     columns = zip(X.T, cuts, strict=True)
     codes = [np.searchsorted(edges, column, side="right") for column, edges in columns]
-    return np.where(np.isnan(X), X, np.stack(codes, axis=1).astype(X.dtype))
+    out[:] = np.where(np.isnan(X), X, np.stack(codes, axis=1).astype(X.dtype))
+    return out
 
 
 def mdl_cuts(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior.data.typing import Array, Codes, Integers
+from posterior.kernels.cells import Cells
 from posterior.kernels.text import Documents, Rule, Terms, encode, not_a_string, rows_not_kept
 
 WORD = re.compile(r"\w+")
@@ -60,15 +61,47 @@ class PlainBag:
     total: Integers
     entries: Integers | None  # (e, 3)
 
+    @classmethod
+    def of(cls, terms: Terms, n_rows: int, entries: Integers, keep_rows: bool = True) -> PlainBag:
+        _, term, count = entries.T
+        sums = _sums(term, count, len(terms))
+        return cls(terms, n_rows, *sums, entries if keep_rows else None)
+
     @property
     def n_entries(self) -> int:
         return 0 if self.entries is None else len(self.entries)
 
+    def take(self, index: Integers) -> PlainBag:
+        row, term, count = self._kept().T
+        moved = np.full(self.n_rows, -1)
+        moved[index] = np.arange(len(index))
+        entries = np.column_stack([moved[row], term, count])[moved[row] >= 0]
+        return PlainBag.of(self.terms, len(index), entries)
+
+    def group_sums(
+        self, codes: Codes, n_groups: int, place: Codes, logs: Integers, unit: float
+    ) -> Cells:
+        row, term, count = self._kept().T
+        log = logs[np.minimum(count, len(logs) - 1)]
+        squares = np.zeros(self.n_rows, np.int64)
+        np.add.at(squares, row, log * log)
+        scale = 1 / (unit * np.maximum(np.sqrt(squares.astype(np.float64)), 1.0))
+        x = np.rint(log * scale[row]).astype(np.int64)
+        group, d = codes.astype(np.int64)[row], int(place.max(initial=0)) + 1
+        known = group >= 0
+        keys, cell = np.unique((group * d + place[term])[known], return_inverse=True)
+        documents, total = _sums(cell, x[known], len(keys))
+        start = np.searchsorted(keys, np.arange(n_groups + 1) * d)
+        return start, keys % d, documents, total
+
     def rows(self, place: Codes, first: int, ends: Array, indices: Array, values: Array) -> None:
+        row, term, count = self._kept().T
+        _write(self.n_rows, row, place[term], count, first, ends, indices, values)
+
+    def _kept(self) -> Integers:
         if self.entries is None:
             raise rows_not_kept()
-        row, term, count = self.entries.T
-        _write(self.n_rows, row, place[term], count, first, ends, indices, values)
+        return self.entries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,11 +155,14 @@ def _bag(
     counted: list[Counter[str]], terms: Terms, number: dict[str, int], keep_rows: bool
 ) -> PlainBag:
     entries = _table({number[t]: c for t, c in row.items() if t in number} for row in counted)
-    _, term, count = entries.T
-    documents = np.bincount(term, minlength=len(terms))
-    total = np.zeros(len(terms), np.int64)
-    np.add.at(total, term, count)
-    return PlainBag(terms, len(counted), documents, total, entries if keep_rows else None)
+    return PlainBag.of(terms, len(counted), entries, keep_rows)
+
+
+def _sums(cell: Integers, value: Integers, n: int) -> tuple[Integers, Integers]:
+    """How many values there are of each of n cells, and what they add up to."""
+    total = np.zeros(n, np.int64)
+    np.add.at(total, cell, value)
+    return np.bincount(cell, minlength=n), total
 
 
 def count_terms(documents: Documents, rule: Rule, keep_rows: bool = True) -> PlainBag:

@@ -13,8 +13,9 @@ from scipy import sparse
 from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels import dependence, pairs
 from posterior.kernels import limbs as fixed
-from posterior.kernels import pairs
+from posterior.kernels.cells import add_cells
 from posterior.kernels.centers import nearest, nearest_bounded, own_distances
 from posterior.kernels.cuts import class_cells, digitize, mdl_cuts, pack_columns, sort_column
 from posterior.kernels.descent import column_descent, column_squares, coordinate_descent
@@ -24,9 +25,11 @@ from posterior.kernels.neighbors import nearest_rows
 from posterior.kernels.pairs import Pair
 from posterior.kernels.plain_text import count_known, count_terms, hash_terms, lookup, union
 from posterior.kernels.soft import soft_moments, soft_products
+from posterior.kernels.student import student_fit
 from posterior.kernels.tree import find_leaves, grow_tree, search_tree
 
 __all__ = [
+    "add_cells",
     "add_products",
     "carry",
     "category_counts",
@@ -38,6 +41,7 @@ __all__ = [
     "coordinate_descent",
     "count_known",
     "count_terms",
+    "dependence",
     "digitize",
     "find_leaves",
     "gaussian_log_joint",
@@ -67,6 +71,7 @@ __all__ = [
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",
+    "student_fit",
     "sums_of_products",
     "table_log_joint",
     "take_columns",

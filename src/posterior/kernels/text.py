@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posterior.data.typing import Array, Codes, Integers
+from posterior.kernels.cells import Cells
 
 Bytes: TypeAlias = NDArray[np.uint8]
 PRUNED = -1  # the place of a term that has no column
@@ -128,6 +129,8 @@ class Terms:
         """The terms of these numbers, which ascend, or where a mask is True."""
         sizes = np.diff(self.starts)
         starts = np.zeros(len(sizes[chosen]) + 1, np.int64)
+        if len(starts) == len(self.starts):
+            return self
         np.cumsum(sizes[chosen], out=starts[1:])
         # Byte b of the chosen terms comes from as far as its term has moved.
         moved = np.repeat(self.starts[:-1][chosen] - starts[:-1], np.diff(starts))
@@ -156,6 +159,19 @@ class Bag(Protocol):
     @property
     def n_entries(self) -> int:
         """Σ documents, or 0 if the rows were not kept."""
+
+    def take(self, index: Integers) -> Bag:
+        """Some of the documents, in that order; the terms stay."""
+
+    def group_sums(
+        self, codes: Codes, n_groups: int, place: Codes, logs: Integers, unit: float
+    ) -> Cells:
+        """What the documents of each group add up to; a negative code leaves one out.
+
+        n_kj = Σᵢ [c_ij > 0]      s_kj = Σᵢ ⌊l(c_ij) / (u ‖l(cᵢ)‖)⌉,  l(c) = logs[c], the last
+        of them for larger counts. Cells without a document are left out. place (m,) is the column
+        of each term, ascending.
+        """
 
     def rows(self, place: Codes, first: int, ends: Array, indices: Array, values: Array) -> None:
         """Fill in rows of a CSR matrix, columns ascending.

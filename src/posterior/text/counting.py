@@ -17,12 +17,12 @@ from posterior.data.typing import Codes
 from posterior.kernels.text import Bag, Hashed, Lookup, Rule
 from posterior.text.analysis import Analysis
 from posterior.text.blocks import Block, batches, text_blocks
+from posterior.text.counted import Counted, Spread
 from posterior.text.documents import MISSING, Reader
 from posterior.text.tally import count_function, hash_function
-from posterior.text.vocabulary import TermCounts, places
+from posterior.text.vocabulary import TermCounts
 
 T = TypeVar("T")
-Map = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
 
 WRITTEN = (np.int64, np.float64, np.float32)  # types of counts that the kernels write
 
@@ -37,7 +37,7 @@ class Counting:
 
     analysis: Analysis
     reader: Reader
-    map: Map  # of the engine: function(i) of all i, on its threads
+    map: Spread  # of the engine: function(i) of all i, on its threads
     threads: int
     tell: Callable[[int], None] = nobody
 
@@ -46,17 +46,23 @@ class Counting:
         bags = self._bags(documents, known, keep_rows=False)
         return reduce(add, map(TermCounts.of, bags), TermCounts.zero())
 
-    def bags(self, documents: Any, known: Lookup | None = None) -> tuple[TermCounts, list[Bag]]:
-        """The sums, and the rows in parts."""
+    def count(self, documents: Any, known: Lookup | None = None) -> Counted:
+        """All counts, in parts."""
         bags = list(self._bags(documents, known, keep_rows=True))
-        return reduce(add, map(TermCounts.of, bags), TermCounts.zero()), bags
+        return Counted.of(bags) if known is None else Counted.of_known(bags, known.terms)
 
     def matrix(
-        self, bags: list[Bag], counts: TermCounts, column: Codes, n_columns: int, dtype: Any
+        self, counted: Counted, dtype: Any, column: Codes | None = None, n_columns: int = 0
     ) -> sparse.csr_array:
-        """The rows of all bags; column (m,) is that of each term of the counts, or PRUNED."""
-        place = [column[places(bag.terms, counts.terms)] for bag in bags]
-        sizes = [int(bag.documents[p >= 0].sum()) for bag, p in zip(bags, place, strict=True)]
+        """The rows of all bags; column (m,) is that of each term, or PRUNED; None: its number."""
+        bags, place = counted.bags, counted.place
+        sizes = [bag.n_entries for bag in bags]
+        if column is None:
+            n_columns = len(counted.terms)
+        else:
+            place = tuple(column[p] for p in place)
+            pairs = zip(bags, place, strict=True)
+            sizes = [int(bag.documents[p >= 0].sum()) for bag, p in pairs]
         write = [_writer(bag, p) for bag, p in zip(bags, place, strict=True)]
         return self._csr([bag.n_rows for bag in bags], sizes, write, n_columns, dtype)
 

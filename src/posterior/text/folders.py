@@ -1,4 +1,4 @@
-"""Documents on disk: a folder of files, a folder of folders that are classes, a file of lines."""
+"""Documents on disk: a folder of files, or a file of lines."""
 
 from __future__ import annotations
 
@@ -6,29 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from posterior.data.folders import files_of
 from posterior.text.documents import Reader, located
-
-
-def files_of(folder: Path) -> list[Path]:
-    """All files below a folder, in the order of their names; hidden ones are left out."""
-    if not folder.is_dir():
-        raise NotADirectoryError(f"Expected a folder of documents, got {str(folder)!r}.")
-    below = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    shown = sorted(p for p in below if not any(part.startswith(".") for part in p.parts))
-    return [folder / path for path in shown]
-
-
-def labeled_files(folder: Path) -> tuple[list[Path], list[str]]:
-    """The files of a folder that holds one folder for each class, and the class of each file."""
-    files = files_of(folder)
-    inside = [file.relative_to(folder).parts for file in files]
-    for file, parts in zip(files, inside, strict=True):
-        if len(parts) < 2:
-            raise ValueError(
-                f"Expected one folder for each class in {str(folder)!r}, got the file "
-                f"{file.name!r} beside them. Move it into the folder of its class."
-            )
-    return files, [parts[0] for parts in inside]
 
 
 def on_disk(path: Path, reader: Reader) -> Iterator[Any]:

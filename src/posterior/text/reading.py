@@ -9,16 +9,16 @@ import numpy as np
 from posterior.data.rows import SparseRows
 from posterior.kernels.text import Rule
 from posterior.text.analysis import Analysis
-from posterior.text.counting import Counting, Map
+from posterior.text.counted import Spread
+from posterior.text.counting import Counting
 from posterior.text.documents import Reader
 from posterior.text.term_rows import TermRows
 
 
-def term_rows(texts: Sequence[str | None], spread: Map, threads: int) -> TermRows:
+def term_rows(texts: Sequence[str | None], spread: Spread, threads: int) -> TermRows:
     """How often each text has each of the words that occur, None where a text is missing."""
     counting = Counting(Analysis(Rule()), Reader(), spread, threads)
-    counts, bags = counting.bags([text or "" for text in texts])
-    column = np.arange(len(counts), dtype=np.int32)
-    matrix = counting.matrix(bags, counts, column, len(counts), np.float64)
+    counted = counting.count([text or "" for text in texts])
+    matrix = counting.matrix(counted, np.float64)
     absent = np.array([text is None for text in texts])
-    return TermRows(counts.terms, SparseRows.of(matrix), absent if absent.any() else None)
+    return TermRows(counted.terms, SparseRows.of(matrix), absent if absent.any() else None)

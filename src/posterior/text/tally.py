@@ -29,11 +29,7 @@ def count_function(
     entries = _entries(
         {number[term]: n for term, n in row.items() if number[term] != PRUNED} for row in counted
     )
-    _, term, count = entries.T
-    frequency = np.bincount(term, minlength=len(terms))
-    total = np.zeros(len(terms), np.int64)
-    np.add.at(total, term, count)
-    return PlainBag(terms, len(documents), frequency, total, entries if keep_rows else None)
+    return PlainBag.of(terms, len(documents), entries, keep_rows)
 
 
 def hash_function(

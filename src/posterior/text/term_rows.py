@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from scipy import sparse
 
 from posterior.data.rows import SparseRows, slabs
-from posterior.data.typing import Array, Floats, Integers
-from posterior.kernels.text import Terms
+from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels.text import PRUNED, Terms
 
 UNIT = 2.0**-20  # cells are whole numbers of it: their sums are integers, and exact
 FINE = 2.0**12  # the same of the logarithms, whose squares are added up
@@ -41,8 +41,9 @@ class TermRows:
         """As a model sees them that knows these terms alone, which ascend."""
         if len(columns) == len(self.terms):
             return self
-        matrix = sparse.csr_array(self.counts.scipy(copy=False)[:, columns])
-        return TermRows(self.terms[columns], SparseRows.of(matrix), self.absent)
+        place = np.full(len(self.terms), PRUNED, np.int32)
+        place[columns] = np.arange(len(columns), dtype=np.int32)
+        return TermRows(self.terms[columns], moved(self.counts, place, len(columns)), self.absent)
 
     def cells(self) -> SparseRows:
         """x_ij = log(1 + c_ij) / ‖log(1 + cᵢ)‖, in whole numbers of UNIT.
@@ -53,14 +54,29 @@ class TermRows:
         """
         start = self.counts.start - self.counts.start[0]
         counts, cells = self.counts.entries(), np.empty(start[-1], np.float32)
-        most = min(int(counts.max(initial=0)), MOST)
-        logs = np.rint(FINE * np.log1p(np.arange(most + 1))).astype(np.int64)
+        logs = logarithms()
         for rows in slabs(self.shape[0], start[-1] / max(self.shape[0], 1)):
             bounds = start[rows.start : rows.stop + 1]
             some = slice(bounds[0], bounds[-1])
             cells[some] = _damped(counts[some], bounds - bounds[0], logs)
         first, last = self.counts.start[0], self.counts.start[-1]
         return SparseRows(cells, self.counts.column[first:last], start, len(self.terms))
+
+
+def moved(counts: SparseRows, place: Codes, n_columns: int) -> SparseRows:
+    """Rows with their columns in other places, which ascend; those without one are left out."""
+    first, last = counts.start[0], counts.start[-1]
+    column = place[counts.column[first:last]].astype(counts.column.dtype)
+    known = column >= 0
+    kept = np.concatenate([[0], np.cumsum(known)]).astype(counts.start.dtype)
+    start = kept[counts.start - first]
+    return SparseRows(counts.entries()[known], column[known], start, n_columns)
+
+
+@cache
+def logarithms() -> Integers:
+    """log(1 + c) of every count c, in whole numbers."""
+    return np.rint(FINE * np.log1p(np.arange(MOST + 1))).astype(np.int64)
 
 
 def _damped(counts: Array, start: Array, logs: Integers) -> Floats:

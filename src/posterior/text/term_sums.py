@@ -10,11 +10,12 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.rows import Hard, SparseRows
-from posterior.data.typing import Array, Floats, Integers
-from posterior.kernels.text import Terms
+from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels.cells import Cells
+from posterior.kernels.text import Bag, Terms
 from posterior.statistics.exact import Exact
 from posterior.statistics.moments import group_weight
-from posterior.text.term_rows import TermRows
+from posterior.text.term_rows import UNIT, TermRows, logarithms
 
 DENSE = 1 << 23  # cells of the table in which sums are taken
 
@@ -57,19 +58,34 @@ class TermSums:
         documents, total = (_joined([part[i] for part in parts]) for i in range(2))
         return cls(X.terms, rows, _starts(sizes), np.concatenate(column), documents, total)
 
+    @classmethod
+    def of_bag(cls, bag: Bag, terms: Terms, place: Codes, groups: Hard) -> TermSums:
+        """The same of documents of weight one, as they were counted: no row is written down."""
+        k, codes = groups.n_groups, groups.codes
+        cells = bag.group_sums(codes, k, place, logarithms(), UNIT)
+        return cls._of_cells(terms, group_weight(groups), cells)
+
+    @classmethod
+    def _of_cells(cls, terms: Terms, rows: Exact, cells: Cells) -> TermSums:
+        start, column, documents, total = cells
+        return cls(terms, rows, start, column, *(Exact(s[:, None], 0) for s in (documents, total)))
+
     @property
     def n_groups(self) -> int:
         return len(self.start) - 1
 
     def table(self, cells: Floats, columns: Array) -> Floats:
         """Values of cells as a table (k, columns): `columns` are those wanted, ascending."""
-        place = np.full(len(self.terms), -1)
-        place[columns] = np.arange(len(columns))
-        kept = place[self.column]
-        known = kept >= 0
-        out = np.zeros((self.n_groups, len(columns)))
-        out[self._group()[known], kept[known]] = cells[known]
-        return out
+        d = len(columns)
+        out = np.zeros(self.n_groups * d)
+        if d == len(self.terms):
+            out[self._keys(None, d)] = cells
+        else:
+            place = np.full(len(self.terms), -1)
+            place[columns] = np.arange(d)
+            known = place[self.column] >= 0
+            out[self._keys(place, d)[known]] = cells[known]
+        return out.reshape(self.n_groups, d)
 
     def frequency(self) -> Floats:
         """In how many documents each term occurs, (d,)."""
@@ -80,13 +96,12 @@ class TermSums:
         terms, here, there = self.terms, None, None
         if not same_terms(self.terms, other.terms):
             terms, here, there = kernels.union(self.terms, other.terms)
-        d = max(len(terms), 1)
+        rows, d = self.rows + other.rows, max(len(terms), 1)
+        if self._whole() and other._whole():
+            cells = kernels.add_cells(self._cells(here), other._cells(there))
+            return self._of_cells(terms, rows, cells)
         mine, theirs = self._keys(here, d), other._keys(there, d)
-        rows = self.rows + other.rows
-        if np.array_equal(mine, theirs):
-            documents, total = self.documents + other.documents, self.total + other.total
-            return TermSums(terms, rows, self.start, mine % d, documents, total)
-        keys = _merged(mine, theirs)
+        keys = np.union1d(mine, theirs)
         a, b = np.searchsorted(keys, mine), np.searchsorted(keys, theirs)
         documents, total = (
             x.placed(a, len(keys)) + y.placed(b, len(keys))
@@ -188,6 +203,16 @@ class TermSums:
         terms = Terms(arrays["terms.data"], arrays["terms.starts"])
         return cls(terms, rows, arrays["start"], arrays["column"], documents, total)
 
+    def _whole(self) -> bool:
+        """Whether all sums are whole numbers of one limb."""
+        sums = self.documents, self.total
+        return all(s.exponent == 0 and s.limbs.shape[-1] == 1 for s in sums)
+
+    def _cells(self, place: Array | None) -> Cells:
+        """Whole sums, as kernels know them; the terms may have other places."""
+        column = self.column if place is None else place[self.column].astype(np.int64)
+        return self.start, column, self.documents.limbs[:, 0], self.total.limbs[:, 0]
+
     def _group(self) -> Integers:
         """The class of each cell."""
         return np.repeat(np.arange(self.n_groups), np.diff(self.start))
@@ -200,12 +225,6 @@ class TermSums:
 
 def same_terms(a: Terms, b: Terms) -> bool:
     return a is b or (np.array_equal(a.starts, b.starts) and np.array_equal(a.data, b.data))
-
-
-def _merged(a: Integers, b: Integers) -> Integers:
-    """The distinct numbers of both, which ascend in each."""
-    both = np.sort(np.concatenate([a, b]), kind="stable")  # two runs: a merge
-    return both[np.append(True, both[1:] != both[:-1])] if len(both) else both
 
 
 def _joined(parts: list[Exact]) -> Exact:

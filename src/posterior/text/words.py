@@ -13,7 +13,7 @@ from posterior.families.multinomial import Multinomial, MultinomialParameters
 from posterior.families.priors import LAPLACE, DiscretePrior
 from posterior.kernels.text import Terms
 from posterior.statistics.moments import Totals
-from posterior.text.term_rows import TermRows
+from posterior.text.term_rows import TermRows, moved
 from posterior.text.term_sums import TermSums, same_terms
 from posterior.text.vocabulary import places
 
@@ -59,7 +59,7 @@ class Words(Family[TermSums, WordParameters]):
 
     def evidence(self, X: TermRows, parameters: WordParameters) -> Floats:
         k = len(parameters.urn.log_prob)
-        return fill(self.scorer(parameters, np.zeros(k)), X, k)[:, :, None]  # type: ignore[arg-type]
+        return fill(self.scorer(parameters, np.zeros(k)), X, k)[:, :, None]
 
     def leave_one_out(self, X: TermRows, groups: Hard, statistics: TermSums) -> Floats:
         rows = _aligned(X, statistics.terms)
@@ -105,8 +105,4 @@ def _aligned(X: TermRows, terms: Terms) -> SparseRows:
     """Rows with a column for each known word, and none for others."""
     if same_terms(X.terms, terms):
         return X.counts
-    matrix = X.counts.scipy(copy=False)
-    column = places(X.terms, terms)[matrix.indices]
-    known = column >= 0
-    kept = np.concatenate([[0], np.cumsum(known)])[matrix.indptr]
-    return SparseRows(matrix.data[known], column[known], kept.astype(column.dtype), len(terms))
+    return moved(X.counts, places(X.terms, terms), len(terms))

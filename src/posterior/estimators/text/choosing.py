@@ -12,16 +12,17 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from posterior import kernels
-from posterior.data.rows import Hard, Rows
+from posterior.data.rows import Features, Hard, Rows, SparseRows
 from posterior.data.typing import Array, Codes, Floats
 from posterior.engines.local import Local
 from posterior.estimators.text.correcting import LOGISTIC, corrected
 from posterior.generative.held_out import stratified_folds
 from posterior.generative.joint import JointStatistics
 from posterior.statistics.moments import group_weight
+from posterior.text.counted import CountedRows, Spread
 from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
-from posterior.text.term_weights import NAIVE_BAYES, TermWeights, WeighedTerms
+from posterior.text.term_weights import NAIVE_BAYES, KnownTerms, TermWeights
 
 FOLDS = 5
 ENOUGH = 4000  # documents held out: few numbers are learned from them
@@ -48,7 +49,7 @@ class Judged:
 
     setting: Setting
     sharpness: float
-    log_proba: Floats  # (held out, k)
+    log_proba: Floats  # (held out, k), as sharp as the model will be
     log_loss: float
 
 
@@ -57,9 +58,9 @@ class Part:
     """Documents that are held out, and what the others know."""
 
     inside: Array  # their numbers
-    known: TermRows  # as the others see them
-    others: TermSums
-    columns: Array
+    cells: SparseRows  # as the others see them
+    absent: Array | None  # those that are missing
+    terms: KnownTerms
     log_prior: Floats  # (k,)
 
 
@@ -69,6 +70,7 @@ class HeldOutDocuments:
 
     rows: Rows
     parts: tuple[Part, ...]
+    calibrated: bool  # whether the model will be as sharp as suits it, or as it is
     engine: Local
 
     @classmethod
@@ -79,17 +81,18 @@ class HeldOutDocuments:
         parts: Sequence[Array],
         log_prior: Callable[[Floats], Floats],
         min_df: int,
+        calibrated: bool,
         engine: Local,
     ) -> HeldOutDocuments:
         def part(inside: Array) -> Part:
             held = rows.take(inside)
             others = total - summed(held)
-            columns = known_terms(others.features, min_df)
-            known = _rows(held).among(columns)
+            terms = known_terms(others.features, min_df)
+            known = term_rows(held.X).among(terms.columns)
             prior = log_prior(others.weight.rounded())
-            return Part(inside, known, others.features, columns, prior)
+            return Part(inside, known.cells(), known.absent, terms, prior)
 
-        return cls(rows, tuple(map(part, parts)), engine)
+        return cls(rows, tuple(map(part, parts)), calibrated, engine)
 
     @property
     def index(self) -> Array:
@@ -98,11 +101,11 @@ class HeldOutDocuments:
 
     def judge(self, setting: Setting) -> Judged:
         """A setting with the sharpness that suits it."""
-        scores = [score(self._weigh(setting, p), p.known, self.engine) for p in self.parts]
+        scores = [score(self._weigh(setting, p), p, self.engine) for p in self.parts]
         pairs = zip(self.parts, scores, strict=True)
         log_prior = np.concatenate([np.broadcast_to(p.log_prior, s.shape) for p, s in pairs])
         groups = self.rows.hard[self.index]
-        return _judged(setting, np.concatenate(scores), log_prior, groups)
+        return _judged(setting, np.concatenate(scores), log_prior, groups, self.calibrated)
 
     def climb(self, model: str) -> list[Judged]:
         """Pseudo-counts, tried one after the other as long as they get better."""
@@ -134,7 +137,8 @@ class HeldOutDocuments:
         k = self.rows.hard.n_groups
         # of two classes each is the complement of the other
         names = ["contrast", "bernoulli"] if k == 2 else list(NAIVE_BAYES)
-        cells = _rows(self.rows).counts.entries().size * (k if k > 2 else 1)
+        assert isinstance(self.rows.X, CountedRows)
+        cells = self.rows.X.n_entries * (k if k > 2 else 1)
         return [*names, LOGISTIC] if cells <= WORTH else names
 
     def _weigh(self, setting: Setting, part: Part) -> TermWeights:
@@ -143,40 +147,42 @@ class HeldOutDocuments:
             outside = np.ones(len(self.rows), bool)
             outside[part.inside] = False
             rest = self.rows.take(np.flatnonzero(outside))
-        return weigh(setting, part.others, part.columns, rest, part.log_prior, self.engine)
+        return weigh(setting, part.terms, rest, part.log_prior, self.engine)
 
 
-def summed(rows: Rows) -> JointStatistics[TermSums]:
-    """What documents of known classes add up to."""
-    return JointStatistics(group_weight(rows.groups), TermSums.of(_rows(rows), rows.hard))
+def summed(rows: Rows, spread: Spread = map) -> JointStatistics[TermSums]:
+    """What documents of known classes add up to; where all weigh the same, without a table."""
+    X, groups = rows.X, rows.hard
+    if isinstance(X, CountedRows) and groups.weight is None:
+        sums = X.sums(groups, spread)
+    else:
+        sums = TermSums.of(term_rows(X), groups)
+    return JointStatistics(group_weight(groups), sums)
 
 
-def known_terms(sums: TermSums, min_df: int) -> Array:
-    """Columns of the terms that enough documents have; of one, however little it weighs."""
+def known_terms(sums: TermSums, min_df: int) -> KnownTerms:
+    """The terms that enough documents have; those of one, however little it weighs."""
     frequency = sums.frequency()
-    return np.flatnonzero(frequency > 0 if min_df <= 1 else frequency >= min_df)
+    return KnownTerms(sums, np.flatnonzero(frequency > 0 if min_df <= 1 else frequency >= min_df))
 
 
 def weigh(
-    setting: Setting,
-    sums: TermSums,
-    columns: Array,
-    rows: Rows | None,
-    log_prior: Floats,
-    engine: Local,
+    setting: Setting, terms: KnownTerms, rows: Rows | None, log_prior: Floats, engine: Local
 ) -> TermWeights:
     """The weights of terms by one model; the logistic one needs the rows."""
     if setting.model != LOGISTIC or rows is None:
-        return NAIVE_BAYES[setting.model](sums, columns, setting.strength)
-    known = Rows(_rows(rows).among(columns), rows.groups)  # type: ignore[arg-type]
-    return corrected(known, sums, columns, setting.strength, log_prior, engine)
+        return NAIVE_BAYES[setting.model](terms, setting.strength)
+    known = Rows(term_rows(rows.X).among(terms.columns), rows.groups)
+    return corrected(known, terms, setting.strength, log_prior, engine)
 
 
-def score(weights: TermWeights, X: TermRows, engine: Local) -> Floats:
-    """score_k of each document, (n, k)."""
-    out = np.empty((X.shape[0], len(weights.offset)))
-    scorer = WeighedTerms().scorer(weights, np.zeros(len(weights.offset)))
-    engine.fill(lambda chunk, _, part: scorer(chunk, part), X, out)  # type: ignore[arg-type]
+def score(weights: TermWeights, part: Part, engine: Local) -> Floats:
+    """score_k of each document that is held out, (n, k)."""
+    none = np.zeros(len(weights.offset))
+    out, scorer = np.empty((len(part.inside), len(none))), weights.scorer(none)
+    engine.fill(lambda chunk, _, scores: scorer(chunk, scores), part.cells, out)
+    if part.absent is not None:
+        out[part.absent] = 0.0
     return out
 
 
@@ -192,7 +198,9 @@ def parts_of(fold: Codes, n_parts: int) -> list[Array]:
     return [np.flatnonzero(fold == part) for part in range(n_parts)]
 
 
-def _judged(setting: Setting, scores: Floats, log_prior: Floats, groups: Hard) -> Judged:
+def _judged(
+    setting: Setting, scores: Floats, log_prior: Floats, groups: Hard, calibrated: bool
+) -> Judged:
     """The sharpness of least log loss, with a prior log s ~ N(0, 1)."""
     codes = groups.codes
     own = np.arange(len(codes)), codes
@@ -217,9 +225,13 @@ def _judged(setting: Setting, scores: Floats, log_prior: Floats, groups: Hard) -
         found = minimize_scalar(doubted, bounds=bounds, method="bounded", options={"xatol": 1e-3})
         log_s = float(found.x)
     mean = loss(log_s) / max(float(w.sum()), 1e-300)
-    return Judged(setting, float(np.exp(log_s)), log_proba(log_s), mean)
+    used = log_s if calibrated else 0.0
+    return Judged(setting, float(np.exp(log_s)), log_proba(used), mean)
 
 
-def _rows(rows: Rows) -> TermRows:
-    assert isinstance(rows.X, TermRows)
-    return rows.X
+def term_rows(X: Features) -> TermRows:
+    """Documents as a table."""
+    if isinstance(X, CountedRows):
+        return X.table()
+    assert isinstance(X, TermRows)
+    return X

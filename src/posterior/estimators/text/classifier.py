@@ -15,9 +15,12 @@ from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local, n_threads
+from posterior.estimators.checkpoint import FilePath
+from posterior.estimators.elsewhere import found
 from posterior.estimators.learning import Learning, all_or_nothing
 from posterior.estimators.numeric import log_prior
 from posterior.estimators.predicting import Predicting
+from posterior.estimators.predicting_files import PredictingFiles
 from posterior.estimators.text.analyzing import WORDS
 from posterior.estimators.text.choosing import (
     HeldOutDocuments,
@@ -26,6 +29,7 @@ from posterior.estimators.text.choosing import (
     parts_of,
     some_parts,
     summed,
+    term_rows,
     weigh,
 )
 from posterior.estimators.text.correcting import LOGISTIC
@@ -34,6 +38,7 @@ from posterior.estimators.text.explaining import ExplainingDocuments
 from posterior.estimators.validating import folds_of
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.validation import HeldOut
+from posterior.text.counted import CountedRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms
 from posterior.text.vocabulary import Vocabulary
@@ -43,7 +48,7 @@ ALPHA = 0.03  # the pseudo-counts of a stream, if none are given
 CHUNK = 4096  # documents of the smallest chunk to sum
 
 
-class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting):
+class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting, PredictingFiles):
     r"""What is P(y | document), and which words say so?
 
     p(k | x) ∝ π_k exp(s Σⱼ xⱼ w_kj),  xⱼ = log(1 + cⱼ) / ‖log(1 + c)‖ of a document's counts c,
@@ -144,7 +149,14 @@ decode_error, verbose
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: FilePath | None = None,
+    ) -> Self:
         """Learn from documents and their classes; what was learned before is dropped.
 
         Parameters
@@ -152,9 +164,17 @@ decode_error, verbose
         X : documents: strings, bytes or paths in a list, an array, a column of a frame, an Arrow
             array or a generator; the path of a folder with one folder for each class; or a frame
             with one column of text beside the classes. A missing one counts for its class alone.
-        y : array of shape (n_samples,), or the name of a column of the frame X
-        sample_weight : array of shape (n_samples,), optional
+            Or such a table that is elsewhere, as in `GaussianNB.fit`, from which "auto" learns
+            what `partial_fit` does: nothing is held out.
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
+        checkpoint : path, optional
+            As in `GaussianNB.fit`.
         """
+        if isinstance(y, str) and (there := found(X, checkpoint)) is not None:
+            for name in ("_column", "choice_", "model_", "alpha_", "sharpness_"):
+                self.__dict__.pop(name, None)
+            return self._fit_elsewhere(there, y, sample_weight, checkpoint)
         rows = self._begin(X, y, sample_weight)
         statistics = self._sum(rows)
         self._closed = False
@@ -209,6 +229,9 @@ decode_error, verbose
         return Rows(features, Hard(codes, len(self.classes_), weight))
 
     def _sum(self, rows: Rows) -> JointStatistics[Any]:
+        if isinstance(rows.X, CountedRows) and rows.hard.weight is None:
+            return summed(rows, self.engine_.map)
+        rows = Rows(term_rows(rows.X), rows.groups)
         size = max(CHUNK, -(-len(rows) // n_threads()))
         return Local(chunk_rows=size).sum(summed, rows)
 
@@ -216,7 +239,7 @@ decode_error, verbose
         self, rows: Rows, statistics: JointStatistics[TermSums], parts: list[Array]
     ) -> HeldOutDocuments:
         return HeldOutDocuments.of(
-            rows, statistics, parts, self._log_prior, self.min_df, self.engine_
+            rows, statistics, parts, self._log_prior, self.min_df, self.calibrated, self.engine_
         )
 
     def _choose(self, rows: Rows, statistics: JointStatistics[TermSums]) -> None:
@@ -246,12 +269,12 @@ decode_error, verbose
     def _accept_rows(self, rows: Rows | None, statistics: JointStatistics[TermSums]) -> None:
         statistics = statistics.compact()
         sums = statistics.features
-        columns = known_terms(sums, self.min_df)
+        terms = known_terms(sums, self.min_df)
         prior = self._log_prior(statistics.weight.rounded())
         setting = Setting(self.model_, self.alpha_)
-        weights = weigh(setting, sums, columns, rows, prior, self.engine_) * self.sharpness_
+        weights = weigh(setting, terms, rows, prior, self.engine_) * self.sharpness_
         self._model: Any = Joint(WeighedTerms(), prior, weights)  # type: ignore[arg-type]
-        self._vocabulary = Vocabulary.of_terms(sums.terms[columns])
+        self._vocabulary = Vocabulary.of_terms(sums.terms[terms.columns])
         self.statistics_ = statistics
 
     def _accept(self, statistics: JointStatistics[TermSums]) -> None:

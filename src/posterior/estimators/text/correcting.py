@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from posterior.data.rows import Hard, Rows, SparseRows
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Floats
 from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.objective import Objective, Summer
 from posterior.discriminative.penalty import Penalty
 from posterior.discriminative.solvers import QuasiNewton, Stop
 from posterior.text.term_rows import UNIT, TermRows
-from posterior.text.term_sums import TermSums
-from posterior.text.term_weights import TermWeights, contrast
+from posterior.text.term_weights import KnownTerms, TermWeights, contrast
 
 LOGISTIC = "logistic"
 ALPHA = 0.03  # pseudo-counts of the weights that say how free a coefficient is
@@ -21,7 +20,7 @@ STOP = Stop(tol=1e-3, max_iter=30)  # documents held out gain nothing from more
 
 
 def corrected(
-    rows: Rows, sums: TermSums, columns: Array, C: float, log_prior: Floats, engine: Summer
+    rows: Rows, terms: KnownTerms, C: float, log_prior: Floats, engine: Summer
 ) -> TermWeights:
     """Coefficients with priors as wide as naive Bayes' weights (after Wang and Manning 2012).
 
@@ -29,7 +28,7 @@ def corrected(
     """
     X, groups = rows.X, rows.hard
     assert isinstance(X, TermRows)
-    ratio = contrast(sums, columns, ALPHA).weight / UNIT
+    ratio = contrast(terms, ALPHA).weight / UNIT
     if groups.n_groups == 2:
         ratio = ratio[1:]
     ridge = np.column_stack([1 / (C * np.maximum(np.abs(ratio), LEAST)), np.zeros(len(ratio))])

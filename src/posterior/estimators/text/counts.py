@@ -102,10 +102,9 @@ class Counts(Analyzing):
         self._begin(raw_documents)
         with Progress(self.verbose) as progress:
             counting = self._counting(progress)
-            counts, bags = counting.bags(raw_documents, self._known())
-            columns = self._accept(counts)
-            n_columns = len(self._vocabulary)
-            X = counting.matrix(bags, counts, columns, n_columns, self.dtype)
+            counted = counting.count(raw_documents, self._known())
+            columns = self._accept(counted.sums())
+            X = counting.matrix(counted, self.dtype, columns, len(self._vocabulary))
         return self._finished(X)
 
     @all_or_nothing

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from posterior.data import frames
-from posterior.data.rows import SparseRows
+from posterior.data.folders import labeled_files
 from posterior.data.typing import Array
 from posterior.estimators.text.analyzing import Analyzing
 from posterior.estimators.text.progress import Progress
 from posterior.text.arrow import ArrowText
 from posterior.text.blocks import gathered
+from posterior.text.counted import CountedRows
 from posterior.text.documents import is_missing
-from posterior.text.folders import labeled_files
-from posterior.text.term_rows import TermRows
 from posterior.text.vocabulary import Vocabulary
 
 
@@ -52,16 +52,13 @@ class ReadingDocuments(Analyzing):
         with Progress(self.verbose) as progress:
             counting = self._counting(progress)
             seen = _Seen(documents, gathered(documents, counting.reader))
-            if fitting:
-                counts, bags = counting.bags(seen.documents)
-                terms, column = counts.terms, np.arange(len(counts), dtype=np.int32)
-            else:
-                terms, column = self._vocabulary.terms, self._vocabulary.columns
-                counts, bags = counting.bags(seen.documents, self._vocabulary.lookup)
-            matrix = counting.matrix(bags, counts, column, len(terms), np.float32)
-        if matrix.shape[0] == 0 and fitting:
+            known = None if fitting else self._vocabulary.lookup
+            counted = counting.count(seen.documents, known)
+        n = counted.n_rows
+        if n == 0 and fitting:
             raise ValueError("Found array with 0 sample(s): expected documents, got none.")
-        return TermRows(terms, SparseRows.of(matrix), seen.absent(matrix.shape[0]))
+        rows = CountedRows(counted, partial(counting.matrix, dtype=np.float32), seen.absent(n))
+        return rows if fitting else rows.table()
 
     def _documents(self, X: Any) -> Any:
         """The column of a frame, or the documents as they are."""

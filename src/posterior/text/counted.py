@@ -1,0 +1,129 @@
+"""Documents that were counted, in parts: their sums, and a table of them where one is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
+from operator import add
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from posterior import kernels
+from posterior.data.rows import Hard, SparseRows
+from posterior.data.typing import Array, Codes, Integers
+from posterior.kernels.text import Bag, Terms
+from posterior.text.term_rows import TermRows
+from posterior.text.term_sums import TermSums
+from posterior.text.vocabulary import TermCounts
+
+Spread = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Bags of documents one behind the other, and where the terms of each are among all."""
+
+    terms: Terms
+    bags: tuple[Bag, ...]
+    place: tuple[Codes, ...]
+
+    @classmethod
+    def of(cls, bags: Sequence[Bag]) -> Counted:
+        """Terms are joined one bag after the other, and their places followed back."""
+        terms, steps = Terms.of([]), []
+        for bag in bags:
+            terms, before, new = kernels.union(terms, bag.terms) if len(terms) else _first(bag)
+            steps.append((before, new))
+        place, places = np.arange(len(terms), dtype=np.int32), []
+        for before, new in reversed(steps):
+            places.append(place[new])
+            place = place[before]
+        return cls(terms, tuple(bags), tuple(reversed(places)))
+
+    @classmethod
+    def of_known(cls, bags: Sequence[Bag], terms: Terms) -> Counted:
+        """Of terms that were given to all bags."""
+        return cls(terms, tuple(bags), (np.arange(len(terms), dtype=np.int32),) * len(bags))
+
+    @property
+    def n_rows(self) -> int:
+        return sum(bag.n_rows for bag in self.bags)
+
+    def bounds(self) -> Integers:
+        """The first row of each bag, and the end."""
+        return np.concatenate([[0], np.cumsum([bag.n_rows for bag in self.bags])]).astype(np.int64)
+
+    def sums(self) -> TermCounts:
+        """In how many documents each term occurs, and how often."""
+        documents, total = (np.zeros(len(self.terms), np.int64) for _ in range(2))
+        for bag, place in zip(self.bags, self.place, strict=True):  # its places are distinct
+            documents[place] += bag.documents
+            total[place] += bag.total
+        return TermCounts(self.terms, documents, total, self.n_rows)
+
+    def take(self, index: Array) -> Counted:
+        """The documents at some positions, which ascend; the terms stay."""
+        bounds = self.bounds()
+        cuts = np.searchsorted(index, bounds)
+        some = [
+            bag.take(index[a:b].astype(np.int64) - first)
+            for bag, first, (a, b) in zip(self.bags, bounds, pairwise(cuts), strict=False)
+        ]
+        return replace(self, bags=tuple(some))
+
+
+def _first(bag: Bag) -> tuple[Terms, Codes, Codes]:
+    """The union of no terms and those of a bag, without a copy."""
+    return bag.terms, np.zeros(0, np.int32), np.arange(len(bag.terms), dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedRows:
+    """The counts of documents as they were taken: sums need no table of them."""
+
+    counted: Counted
+    written: Callable[[Counted], sparse.csr_array]  # as a table, on the engine's threads
+    absent: Array | None = None  # (n,) True where a document is missing; None: nowhere
+
+    @property
+    def terms(self) -> Terms:
+        return self.counted.terms
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.counted.n_rows, len(self.terms)
+
+    @property
+    def n_entries(self) -> int:
+        return sum(bag.n_entries for bag in self.counted.bags)
+
+    def table(self) -> TermRows:
+        """The same counts with columns ascending."""
+        return TermRows(self.terms, SparseRows.of(self.written(self.counted)), self.absent)
+
+    def cells(self) -> SparseRows:
+        """How much each document has of each term."""
+        return self.table().cells()
+
+    def take(self, index: Array) -> CountedRows:
+        """Copies of the rows at some positions, which ascend."""
+        absent = None if self.absent is None else self.absent[index]
+        return CountedRows(self.counted.take(index), self.written, absent)
+
+    def __getitem__(self, rows: slice) -> CountedRows:
+        return self.take(np.arange(self.shape[0])[rows])
+
+    def sums(self, groups: Hard, spread: Spread = map) -> TermSums:
+        """What rows of one weight add up to; each bag may be a thread's."""
+        codes = groups.codes if self.absent is None else np.where(self.absent, -1, groups.codes)
+        bounds = self.counted.bounds()
+
+        def part(b: int) -> TermSums:
+            some = Hard(codes[bounds[b] : bounds[b + 1]].astype(np.int32), groups.n_groups)
+            return TermSums.of_bag(self.counted.bags[b], self.terms, self.counted.place[b], some)
+
+        return reduce(add, spread(part, range(len(self.counted.bags))))
