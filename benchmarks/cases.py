@@ -18,7 +18,16 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 import posterior
-from benchmarks import kmeans, logistic, mixture, neighbors, others, text
+from benchmarks import (
+    dependence,
+    discretization,
+    kmeans,
+    logistic,
+    mixture,
+    neighbors,
+    others,
+    text,
+)
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
 from benchmarks.arrays import Array, categories, documents, n_bytes, normal_rows
 from benchmarks.limits import Work
@@ -173,6 +182,8 @@ for other_case in (
     *logistic.CASES,
     *mixture.CASES,
     *kmeans.CASES,
+    *discretization.CASES,
+    *dependence.CASES,
     *neighbors.CASES,
     *text.CASES,
     *others.CASES,

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn import preprocessing as theirs
 from sklearn.datasets import load_iris
 
-from posterior import CategoricalNB, KBinsDiscretizer, SupervisedDiscretizer, kernels
+from posterior import CategoricalNB, KBinsDiscretizer, SupervisedDiscretizer, kernels, threads
 from posterior.kernels import cuts as twins
 from posterior.preprocessing.edges import kmeans
 from posterior.statistics.class_histogram import ClassHistogram, class_histograms
@@ -336,6 +336,46 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
         model.fit(TABLE[:, :1], CLASSES[:5])
     assert model.n_features_in_ == 3
     model.transform(TABLE)
+
+
+@some
+@given(rows=labeled, more=labeled)
+def test_rows_taken_back_leave_no_trace(rows, more):
+    (x, y, w), (x_2, y_2, w_2) = (np.array(part).T for part in (rows, more))
+    alone = SupervisedDiscretizer().fit(x[:, None], y, sample_weight=w)
+    both = np.r_[x, x_2][:, None], np.r_[y, y_2], np.r_[w, w_2]
+    model = SupervisedDiscretizer().fit(*both)
+    model.forget(x_2[:, None], y_2, sample_weight=w_2)
+    assert_array_equal(model.cut_points_[0], alone.cut_points_[0])
+    assert_array_equal(model.statistics_[0].values, alone.statistics_[0].values)
+    assert model.statistics_[0].lowest == alone.statistics_[0].lowest
+
+
+def test_rows_that_were_not_learned_cannot_be_taken_back():
+    model = SupervisedDiscretizer().fit(TABLE, CLASSES)
+    before = model.cut_points_
+    with pytest.raises(ValueError, match="never seen"):
+        model.forget(TABLE[:2], [7, 7])
+    with pytest.raises(ValueError, match="rows that were learned"):
+        model.forget(TABLE[:2] + 0.1234, CLASSES[:2])
+    with pytest.raises(ValueError, match="Expected some rows to remain"):
+        model.forget(TABLE, CLASSES)
+    assert model.cut_points_ is before
+    rough = SupervisedDiscretizer(max_values=20).fit(TABLE, CLASSES)
+    with pytest.raises(ValueError, match="feature 0 has more than max_values=20"):
+        rough.forget(TABLE[:2], CLASSES[:2])
+
+
+def test_threads_change_nothing():
+    X, y = RANDOM.normal(size=(12_000, 5)), RANDOM.integers(0, 3, 12_000)
+    X[:, 0] += y
+    with threads(1):
+        one = SupervisedDiscretizer().fit(X, y)
+    with threads(3):
+        several = SupervisedDiscretizer().fit(X, y)
+    for a, b in zip(one.cut_points_, several.cut_points_, strict=True):
+        assert_array_equal(a, b)
+    assert_array_equal(one.transform(X), several.transform(X))
 
 
 def test_models_of_other_columns_do_not_merge():

@@ -17,6 +17,7 @@ from posterior.plots.reliability import confidence, reliability
 from posterior.plots.saving import save
 from posterior.plots.selection import selection
 from posterior.plots.sigmoid import sigmoid
+from posterior.plots.structure import structure
 from posterior.plots.trace import trace
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "selection",
     "shares",
     "sigmoid",
+    "structure",
     "trace",
     "waterfall",
 ]

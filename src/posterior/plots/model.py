@@ -13,14 +13,15 @@ from posterior.plots.components import components
 from posterior.plots.densities import densities
 from posterior.plots.look import Chart
 from posterior.plots.neighbors import error_by_k
+from posterior.plots.structure import structure
 
 
 def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     """What there is to see of a fitted model.
 
     Of a mixture its components, of logistic regression its coefficients, of neighbors what each
-    number of them costs, and of a generative classifier one column by class, for which it needs
-    the rows.
+    number of them costs, of columns that depend on each other their graph, and of any other
+    generative classifier one column by class, for which it needs the rows.
 
     Parameters
     ----------
@@ -28,7 +29,7 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     X, y : as in `fit`, optional
         The rows to draw.
     **options
-        Of the picture: see `components`, `coefficients`, `error_by_k` and `densities`.
+        Of the picture: see `components`, `coefficients`, `error_by_k`, `structure` and `densities`.
 
     Returns
     -------
@@ -37,6 +38,8 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     check_is_fitted(model)
     if hasattr(model, "lower_bound_") and not hasattr(model, "coef_"):
         return components(model, X, **options)
+    if hasattr(model, "structure_"):
+        return structure(model, **options)
     if hasattr(model, "predict_joint_log_proba"):
         if X is None or y is None:
             raise ValueError(

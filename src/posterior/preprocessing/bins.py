@@ -8,7 +8,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from posterior.data.typing import Array
+from posterior import kernels
+from posterior.data.rows import Features
+from posterior.data.typing import Array, Floats
+from posterior.engines.local import Local
+
+
+def digitized(X: Array, cuts: Sequence[Floats]) -> Array:
+    """The bin of each cell, rows shared by threads; a missing cell stays NaN."""
+    out = np.empty(X.shape, X.dtype)
+
+    def fill(_: Features, rows: slice, part: Array) -> None:
+        kernels.digitize(X[rows], cuts, part)
+
+    Local().fill(fill, X, out)
+    return out
 
 
 def one_hot(codes: Array, n_bins: Array, *, dense: bool) -> Any:

@@ -12,7 +12,6 @@ from sklearn.utils import check_array, resample
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from posterior import kernels
 from posterior.data import validate
 from posterior.data.typing import Array, Floats, Integers
 from posterior.preprocessing import bins
@@ -194,7 +193,7 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
             reset=False,
             ensure_all_finite="allow-nan",
         )
-        codes = kernels.digitize(table, [edges[1:-1] for edges in self.bin_edges_])
+        codes = bins.digitized(table, [edges[1:-1] for edges in self.bin_edges_])
         if self.encode == "ordinal":
             return codes
         return bins.one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")

@@ -12,11 +12,11 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from posterior import kernels
 from posterior.data import frames, validate
 from posterior.data.typing import Array, Floats, Integers
+from posterior.engines.local import Local
 from posterior.preprocessing import bins
-from posterior.preprocessing.class_cuts import cut_points, ranges
+from posterior.statistics.class_cuts import cut_points, ranges
 from posterior.statistics.class_histogram import ClassHistogram, class_histograms
 
 
@@ -122,8 +122,40 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         known = found if first else self.classes_
         if classes is not None:
             known = validate.union(known, np.asarray(classes))
-        more = class_histograms(table, codes, weight, len(found), self.max_values)
+        each = Local().map
+        more = class_histograms(table, codes, weight, len(found), self.max_values, each)
         return self._add(found, more, known)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows back: the cut points of those that are left.
+
+        Exact, and possible, as long as no column has more than `max_values` values.
+        """
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        found, codes = validate.labels(y, len(table))
+        weight = validate.weights(sample_weight, len(table))
+        if not np.isin(found, self.classes_).all():
+            raise ValueError(
+                f"Expected rows that were learned, got classes {found.tolist()} of which some "
+                "were never seen."
+            )
+        less = class_histograms(table, codes, weight, len(found), len(table) + 1)
+        rough = [j for j, part in enumerate(self.statistics_) if part.error > 0]
+        if rough:
+            raise ValueError(
+                f"Expected columns whose values were counted one by one, but feature {rough[0]} "
+                f"has more than max_values={self.max_values}. Raise max_values, and fit."
+            )
+        place = np.searchsorted(self.classes_, found)
+        k = len(self.classes_)
+        pairs = zip(self.statistics_, less, strict=True)
+        left = [a - b.placed(place, k) for a, b in pairs]
+        if any((part.counts < 0).any() for part in left):
+            raise ValueError("Expected rows that were learned, got some that were not.")
+        if not any(part.weight for part in left):
+            raise ValueError("Expected some rows to remain; to start anew, call fit().")
+        return self._accept(self.classes_, left)
 
     def merge(self, other: SupervisedDiscretizer) -> Self:
         """Add the rows that another discretizer has seen."""
@@ -154,7 +186,7 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
     def _accept(self, classes: Array, statistics: list[ClassHistogram]) -> Self:
         n_bins = self.n_bins if self.method == "frequency" else None
         self.classes_, self.statistics_ = classes, statistics
-        self.cut_points_ = cut_points(statistics, n_bins)
+        self.cut_points_ = cut_points(statistics, n_bins, Local().map)
         self.n_bins_ = np.array([len(cuts) + 1 for cuts in self.cut_points_], np.int64)
         self.error_ = np.array([part.error / (part.weight or 1.0) for part in statistics])
         return self
@@ -190,7 +222,7 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """The bin of each cell, as its number or as a one in its column."""
         check_is_fitted(self)
-        codes = kernels.digitize(self._table(X, reset=False), self.cut_points_)
+        codes = bins.digitized(self._table(X, reset=False), self.cut_points_)
         if self.encode == "ordinal":
             return codes
         return bins.one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")

@@ -1,8 +1,10 @@
 """The models that are compared, from the simplest to the least simple.
 
 Naive Bayes comes first: its parameters are means and shares, its reasons add up, and it goes on
-learning. Linear discriminants add one covariance, logistic regression gives up the density for a
-search, quadratic discriminants need a covariance for each class, and neighbors keep all rows.
+learning. It is tried with normal columns, and with families chosen column by column. Linear
+discriminants add one covariance, logistic regression gives up the density for a search, quadratic
+discriminants need a covariance for each class, networks count columns together, and neighbors keep
+all rows.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from posterior.estimators import (
+    AODE,
+    KDB,
     GaussianDiscriminantAnalysis,
     KNeighborsClassifier,
     LogisticRegression,
@@ -26,6 +30,7 @@ Kind = Literal["baseline", "generative", "discriminative", "by example"]
 NEIGHBOR_CELLS = 2e9  # rows² × columns that a comparison may look at
 LOGISTIC_CELLS = 4e6  # rows × columns × classes of a pass; a comparison takes about a thousand
 COVARIANCE_COLUMNS = 1000
+PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
@@ -76,6 +81,18 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             TableClassifier(NaiveBayes(), roles),
         )
     ]
+    if any(c.role in ("number", "date") for c in roles.table):
+        found.append(
+            Candidate(
+                "naive-bayes-auto",
+                "Naive Bayes, families chosen",
+                "generative",
+                2,
+                "Each column of numbers normal, with heavy tails, or cut into bins, whichever "
+                "foretells best; categories as shares, independent given the class.",
+                TableClassifier(NaiveBayes("auto"), roles),
+            )
+        )
     if p <= COVARIANCE_COLUMNS:
         found.append(
             Candidate(
@@ -123,6 +140,8 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                 ),
             )
         )
+    if 2 <= len(roles.table) <= PAIR_COLUMNS:
+        found += _dependent(roles)
     most, mixed_most = (
         int((cells / len(roles.table)) ** 0.5) for cells in (NEIGHBOR_CELLS, NEIGHBOR_CELLS / 20)
     )
@@ -149,6 +168,30 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         )
     )
     return found
+
+
+def _dependent(roles: Roles) -> list[Candidate]:
+    """Columns that depend on each other, counted together; numbers are cut into bins."""
+    return [
+        Candidate(
+            "aode",
+            "Averaged one-dependence",
+            "generative",
+            4,
+            "The mean of models in which all columns depend on the class and on one column, each "
+            "in its turn; numbers cut into bins.",
+            TableClassifier(AODE(), roles),
+        ),
+        Candidate(
+            "kdb",
+            "Dependence network",
+            "generative",
+            5,
+            "Each column depends on the class and on a few others; which, and how many, is chosen "
+            "with each row answered by the others; numbers cut into bins.",
+            TableClassifier(KDB(5, selective=True), roles),
+        ),
+    ]
 
 
 def _of_everything(roles: Roles) -> list[Candidate]:

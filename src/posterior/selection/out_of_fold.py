@@ -22,14 +22,15 @@ LEAST = 1e-12  # a probability of zero for what happened would make the mean inf
 def out_of_fold(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> HeldOut:
     """Scores of some rows; models that subtract learn once, others once for each fold.
 
-    How columns become numbers (means, deviations, levels) is learned from all rows, which knows
-    no labels.
+    So do those that choose bins, families or a structure by the labels before they sum. How
+    columns become numbers (means, deviations, levels) is learned from all rows, which knows no
+    labels.
     """
     table = rows.reading(classifier)
     if len(index) < len(rows):
         table = take(table, index)
     y, folds, codes = rows.y[index], rows.folds[index], rows.codes[index]
-    if hasattr(classifier.model, "cross_validate"):
+    if hasattr(classifier.model, "cross_validate") and getattr(classifier.model, "one_pass", True):
         held_out = classifier.model.cross_validate(table, y, folds=folds)
         log_proba = aligned(held_out.log_proba, held_out.classes, rows)
     else:

@@ -5,6 +5,7 @@ from posterior.statistics.algebra import Statistics
 from posterior.statistics.counts import Counts
 from posterior.statistics.cross_products import CrossProducts, CrossSums
 from posterior.statistics.exact import Exact
+from posterior.statistics.histograms import Histograms
 from posterior.statistics.incomplete_rows import IncompleteRows
 from posterior.statistics.moments import Moments, Totals
 
@@ -13,6 +14,7 @@ __all__ = [
     "CrossProducts",
     "CrossSums",
     "Exact",
+    "Histograms",
     "IncompleteRows",
     "Moments",
     "Pair",

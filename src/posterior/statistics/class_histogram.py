@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from posterior.kernels.cuts import cells, unpack
 
 MOST_BITS = 12  # of a number that may stand for its class
 TOGETHER = 8  # columns that share a line of the cache
+
+Each = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]  # map, or threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +60,17 @@ class ClassHistogram:
         lowest = float(np.fmin(self.lowest, other.lowest))
         return ClassHistogram(values, counts, limit, lowest, self.error + other.error + error)
 
+    def __sub__(self, other: ClassHistogram, /) -> ClassHistogram:
+        """Without rows of which all values were counted one by one, as those here were."""
+        values = np.union1d(self.values, other.values)
+        counts = np.zeros((len(values), self.counts.shape[1]))
+        counts[np.searchsorted(values, self.values)] += self.counts
+        counts[np.searchsorted(values, other.values)] -= other.counts
+        counts[np.abs(counts) < 1e-9 * max(self.weight, 1.0)] = 0.0  # weights that are no integers
+        kept = counts.any(axis=1)
+        values, counts = values[kept], counts[kept]
+        return ClassHistogram(values, counts, self.limit, _first(values), 0.0)
+
     def placed(self, index: Array, n_classes: int) -> ClassHistogram:
         """The classes at new positions among n_classes, the others empty."""
         counts = np.zeros((len(self.values), n_classes))
@@ -78,17 +92,27 @@ class ClassHistogram:
 
 
 def class_histograms(
-    X: Array, codes: Codes, weight: Floats | None, n_classes: int, limit: int
+    X: Array, codes: Codes, weight: Floats | None, n_classes: int, limit: int, each: Each = map
 ) -> list[ClassHistogram]:
-    """Of every column."""
+    """Of every column; `each` may look at some columns at once."""
     if weight is not None:
         counted = weight > 0
         X, codes, weight = X[counted], codes[counted], weight[counted]
     bits = (n_classes - 1).bit_length()
     if weight is None and len(X) > limit and bits <= MOST_BITS:
-        return list(_by_keys(X, codes, n_classes, limit, bits))
-    columns = (np.ascontiguousarray(column, np.float64) for column in X.T)
-    return [ClassHistogram.of(column, codes, weight, n_classes, limit) for column in columns]
+        blocks = 2 * -(-X.shape[1] // (2 * TOGETHER))  # as many for each of two threads
+        width = -(-X.shape[1] // blocks)
+        parts = each(
+            lambda j: list(_by_keys(X[:, j : j + width], codes, n_classes, limit, bits)),
+            range(0, X.shape[1], width),
+        )
+        return [part for block in parts for part in block]
+
+    def one(j: int) -> ClassHistogram:
+        column = np.ascontiguousarray(X[:, j], np.float64)
+        return ClassHistogram.of(column, codes, weight, n_classes, limit)
+
+    return list(each(one, range(X.shape[1])))
 
 
 def _by_keys(
@@ -99,25 +123,22 @@ def _by_keys(
     Where there are more than `limit` values and cells do not end with repeated ones, what ends a
     cell is known to one part in 10¹², and one row more may be lost.
     """
-    memory = np.empty((min(TOGETHER, X.shape[1]), len(X)), np.uint64)
-    for first in range(0, X.shape[1], TOGETHER):
-        part = X[:, first : first + TOGETHER]
-        keys = kernels.pack_columns(part, codes, bits, memory)
-        for column, key in zip(part.T, keys, strict=True):
-            key.sort()
-            ends, counts, error = kernels.class_cells(key, bits, n_classes, limit)
-            last, before = key[ends - 1], key[np.maximum(ends - 2, 0)]
-            if error > 0 and ((last ^ before) >> np.uint64(bits)).all():
-                lowest = _first(unpack(key[:1], bits))
-                yield ClassHistogram(unpack(last, bits), counts, limit, lowest, error + 1)
-                continue
-            exact = np.sort(column).astype(np.float64)
-            values = exact[ends - 1] + 0.0
-            if error == 0 and (exact[np.append(0, ends)[:-1]] != values).any():  # share a key
-                exact = np.ascontiguousarray(column, np.float64)
-                yield ClassHistogram.of(exact, codes, None, n_classes, limit)
-            else:
-                yield ClassHistogram(values, counts, limit, _first(exact), error)
+    keys = kernels.pack_columns(X, codes, bits, np.empty((X.shape[1], len(X)), np.uint64))
+    for column, key in zip(X.T, keys, strict=True):
+        key.sort()
+        ends, counts, error = kernels.class_cells(key, bits, n_classes, limit)
+        last, before = key[ends - 1], key[np.maximum(ends - 2, 0)]
+        if error > 0 and ((last ^ before) >> np.uint64(bits)).all():
+            lowest = _first(unpack(key[:1], bits))
+            yield ClassHistogram(unpack(last, bits), counts, limit, lowest, error + 1)
+            continue
+        exact = np.sort(column).astype(np.float64)
+        values = exact[ends - 1] + 0.0
+        if error == 0 and (exact[np.append(0, ends)[:-1]] != values).any():  # share a key
+            exact = np.ascontiguousarray(column, np.float64)
+            yield ClassHistogram.of(exact, codes, None, n_classes, limit)
+        else:
+            yield ClassHistogram(values, counts, limit, _first(exact), error)
 
 
 def _first(value: Floats) -> float:

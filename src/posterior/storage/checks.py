@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.data.rows import CodedRows, SparseRows
+from posterior.estimators.dependence.common import DependenceClassifier
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
 from posterior.estimators.logistic.model import LogisticModel
@@ -118,6 +119,20 @@ def _(model: Hooks) -> None:
     # what waits to be estimated will be as wide as its statistics
     if not state.get("_waits") and state.get("_postponed") is None:
         expect(measured(model._joint()) == expected, f"parameters of {expected}")
+
+
+@check.register
+def _(model: DependenceClassifier) -> None:
+    state = vars(model)
+    if "statistics_" not in state:
+        return
+    check.dispatch(Hooks)(model)
+    expect(len(model.kinds_) == model.n_features_in_, "a kind of each column")
+    coding = model._coding()
+    expect(len(coding.ends) == len(coding.numbers) == len(model.cut_points_), "bins of numbers")
+    expect(all(_ascending(cuts) for cuts in model.cut_points_.values()), "cut points in order")
+    family = state["joint_"].family
+    expect(family == model._family(), "a model of the same bins and structure")
 
 
 @check.register

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from posterior.families.bernoulli import BernoulliParameters
+from posterior.families.binned import BinnedParameters
 from posterior.families.categorical import CategoricalParameters
 from posterior.families.gaussian import GaussianParameters
 from posterior.families.multinomial import MultinomialParameters
@@ -20,10 +21,13 @@ from posterior.statistics import (
     CrossProducts,
     CrossSums,
     Exact,
+    Histograms,
     IncompleteRows,
     Moments,
     Totals,
 )
+from posterior.statistics.pair_counts import PairCounts
+from posterior.statistics.tuple_counts import TupleCounts
 from posterior.storage.errors import ModelFileError, expect
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import TermWeights
@@ -107,6 +111,42 @@ def _(value: Counts) -> Extent:
     return Extent(k, (len(value.values),))
 
 
+@measured.register
+def _(value: Histograms) -> Extent:
+    extent = measured(value.counts)
+    expect(shape_of(value.shift) == extent.columns, "cells of each column")
+    expect(value.shift.dtype == np.int64 and type(value.limit) is int, "the width of cells")
+    expect(value.shift.min(initial=0) >= 0 and value.shift.max(initial=0) <= 52, "cells")
+    for start in value.counts.values:
+        expect(start.dtype == np.float64 and bool((start[:-1] < start[1:]).all()), "cells in order")
+    return extent
+
+
+@measured.register
+def _(value: PairCounts) -> Extent:
+    expect(all(v.ndim == 1 for v in value.values), "values of the columns")
+    places = sum(len(v) for v in value.values)
+    expect(isinstance(value.table, Exact) and len(value.table.shape) == 3, "counts of pairs")
+    expect(value.table.shape[1:] == (places, places), "a count for each pair of values")
+    return Extent(value.table.shape[0], (len(value.values),))
+
+
+@measured.register
+def _(value: TupleCounts) -> Extent:
+    d, sizes = len(value.values), [len(v) for v in value.values]
+    expect(len(value.parents) == len(value.cells) == d > 0, "parents of the columns")
+    for j, (above, cell) in enumerate(zip(value.parents, value.cells, strict=True)):
+        columns = [*(above or ()), j]
+        inside = all(type(c) is int and 0 <= c < d for c in columns)
+        expect(inside and shape_of(cell)[1:] == (len(columns),), "cells of a column's parents")
+        expect(cell.dtype == np.int64 and cell.min(initial=0) >= -1, "codes of cells")
+        limits = np.array([sizes[c] for c in columns])
+        expect(bool((cell < limits).all()), "codes of the values")
+    k, cells = table(value.table)
+    expect(cells == sum(len(c) for c in value.cells), "a count for each cell")
+    return Extent(k, (d,))
+
+
 @measured.register(tuple)
 def _(value: tuple[Any, ...]) -> Extent:
     parts = [measured(part) for part in value]
@@ -168,6 +208,16 @@ def _(value: CategoricalParameters) -> Extent:
     enough = all(width > size for (_, width), size in zip(shapes, sizes, strict=True))
     expect(enough, "a probability for each value, and one for others")
     return Extent(shapes[0][0], (len(sizes),))
+
+
+@measured.register
+def _(value: BinnedParameters) -> Extent:
+    extent = measured(value.bins)
+    expect(isinstance(value.edges, tuple) and (len(value.edges),) == extent.columns, "edges")
+    for edges, log_prob in zip(value.edges, value.bins.log_prob, strict=True):
+        expect(edges.dtype == np.float64 and edges.ndim == 1, "edges of bins")
+        expect(len(edges) == log_prob.shape[1] and bool((np.diff(edges[1:-1]) > 0).all()), "bins")
+    return extent
 
 
 @measured.register

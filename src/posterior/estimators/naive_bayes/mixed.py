@@ -5,17 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.errors import DegenerateWarning
+from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Floats
+from posterior.estimators import elsewhere
 from posterior.estimators.base import GenerativeClassifier
+from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.columns import MixedColumns
+from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.naive_bayes.choosing import chosen_families
 from posterior.estimators.numeric import CALIBRATED, log_prior
 from posterior.families import Bernoulli, Categorical, Gaussian, PseudoRows
 from posterior.families.product import Parts
@@ -33,10 +38,12 @@ class NaiveBayes(MixedColumns, GenerativeClassifier):
 
     Parameters
     ----------
-    families : family, or mapping of columns to families, optional
+    families : family, mapping of columns to families, or "auto", optional
         For all columns, or for some by name (by position in an array): a family such as
-        `Gaussian()` or `Poisson()`, its name such as "categorical" or "words", or None to leave the
-        column out.
+        `Gaussian()` or `Binned()`, its name such as "categorical" or "words", or None to leave the
+        column out. "auto" chooses for each column of numbers between `Gaussian`, `StudentT` and
+        `Binned`, by log loss on rows held out; a stream then goes on with the families that `fit`
+        chose.
     prior_rows : float, default=1.0
         Weight of the prior of columns whose family was not given: pseudo-rows with the mean and
         variance of all classes for numbers, of every value for categories.
@@ -64,6 +71,7 @@ class NaiveBayes(MixedColumns, GenerativeClassifier):
     array(['yes'], dtype='<U3')
     """
 
+    chooses = True
     reads_text = True
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
         "prior_rows": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -90,6 +98,47 @@ class NaiveBayes(MixedColumns, GenerativeClassifier):
         self.class_prior = class_prior
         self.predictive = predictive
         self.calibrated = calibrated
+
+    @property
+    def one_pass(self) -> bool:
+        """Whether no families are chosen by all rows before they are summed."""
+        return not self._chosen_by_loss()
+
+    @all_or_nothing
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
+    ) -> Self:
+        """Choose families if they are "auto", and learn; see `GaussianNB.fit`."""
+        self.__dict__.pop("chosen_", None)
+        if self._chosen_by_loss():
+            if elsewhere.found(X, checkpoint) is not None:
+                raise ValueError(
+                    'Expected rows in memory to choose families="auto" by. Fit on some of the '
+                    "rows, and name the families of its columns_ for all of them."
+                )
+            other, _ = self._untouched(X, y, sample_weight)
+            self.chosen_ = other.chosen_
+        return super().fit(X, y, sample_weight, checkpoint=checkpoint)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows, to families named or chosen by `fit`; see `GaussianNB.partial_fit`."""
+        if self._chosen_by_loss() and not hasattr(self, "chosen_"):
+            raise ValueError(
+                'Expected fit() before partial_fit() with families="auto", which are chosen on '
+                "all rows at once. Or name the families."
+            )
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
+        """Families are chosen once, by all rows; what they learn is not."""
+        other, rows = super()._untouched(X, y, sample_weight)
+        if not self._chosen_by_loss():
+            return other, rows
+        chosen = chosen_families(other, rows, self.prior_rows)
+        other.chosen_ = chosen
+        X, _ = other._with_target(X, y)
+        features = other._features(X, fitting=True, reset=True)
+        return other, Rows(features, rows.groups)
 
     @property
     def columns_(self) -> Table:

@@ -1,0 +1,46 @@
+"""Families of columns of numbers, chosen by what they foretell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from posterior.data.rows import Blocks, Hard, Rows
+from posterior.estimators.columns import MixedColumns, number_families
+from posterior.families import Gaussian
+from posterior.generative.choice import choose
+from posterior.generative.held_out import stratified_folds
+from posterior.generative.joint import labeled
+
+FOLDS = 5
+
+
+def chosen_families(model: MixedColumns, rows: Rows, prior_rows: float) -> dict[int, str]:
+    """The family of each column of numbers that is not settled, by its place in the table.
+
+    `model` takes all of them for Gaussian so far.
+    """
+    groups = rows.groups
+    assert isinstance(groups, Hard)
+    parts = rows.X.parts if isinstance(rows.X, Blocks) else (rows.X,)
+    blocks = list(zip(model._blocks(), parts, strict=True))
+    open_ = next((b for b in blocks if isinstance(b[0][0], Gaussian)), None)
+    present = np.bincount(groups.codes, minlength=groups.n_groups)
+    folds = min(FOLDS, int(present.max()))
+    if open_ is None or folds < 2 or groups.n_groups < 2:
+        return {}
+    (normal, columns), numbers = open_
+    assert isinstance(normal, Gaussian) and isinstance(numbers, np.ndarray)
+    listed = number_families(prior_rows) | {"gaussian": normal}
+    with model._names():
+        chosen = choose(
+            numbers,
+            columns,
+            tuple(listed.values()),
+            [(family, js, X) for (family, js), X in blocks if family is not normal],
+            groups,
+            stratified_folds(groups.codes, folds),
+            lambda part, family: model.engine_.sum(lambda chunk: labeled(chunk, family), part),
+            model._log_prior,
+        )
+    names = list(listed)
+    return {j: names[i] for j, i in zip(columns, chosen.tolist(), strict=True)}

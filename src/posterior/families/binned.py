@@ -1,0 +1,210 @@
+"""Columns of numbers cut into bins that tell the groups apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.rows import CodedRows, Groups, Hard
+from posterior.data.typing import Array, Floats
+from posterior.families.categorical import Categorical, CategoricalParameters
+from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.priors import DiscretePrior, MEstimate
+from posterior.statistics.class_cuts import cuts_between_cells, ranges
+from posterior.statistics.counts import Counts
+from posterior.statistics.extent import as_codes
+from posterior.statistics.histograms import Histograms, gathered
+from posterior.statistics.moments import floats
+
+AS_ALL_GROUPS = MEstimate(1.0, None)
+STEEP = 100.0  # by which log p falls on the way of a bin's width beyond the values seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BinnedParameters:
+    """Edges of the bins of each column, from the lowest to the highest value, and their shares."""
+
+    edges: tuple[Floats, ...]  # NaN at both ends if the column has no known cell
+    bins: CategoricalParameters
+
+    def cuts(self) -> list[Floats]:
+        """Where a bin ends and the next begins."""
+        return [edges[1:-1] for edges in self.edges]
+
+    def log_density(self) -> list[Floats]:
+        """(k, bins) of each column; 0 where a column says nothing, not even how wide it is."""
+        parts = zip(self.bins.log_prob, self.edges, strict=True)
+        return [
+            log_prob[:, :-1] - _log_widths(edges)
+            if edges[0] < edges[-1]
+            else np.zeros((len(log_prob), len(edges) - 1))
+            for log_prob, edges in parts
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Binned(Family[Histograms, BinnedParameters]):
+    """Columns of numbers cut where their groups change, each bin with a share of every group.
+
+    p(x | k) = P(b | k) / |b|   for x in bin b of width |b|
+
+    The density is level inside a bin. The first and the last bin reach to the lowest and the
+    highest value seen; beyond, it falls steeply, for all groups alike: no value is impossible, and
+    the odds are those of the bin. (These tails add 1 % of a bin to what should be one.)
+
+    Cuts are those of Fayyad and Irani (1993), which stop where a cut costs more than it tells, or,
+    with `n_bins`, of equal frequency where every group counts as much as any other. A column that
+    tells nothing has one bin.
+
+    `prior` adds pseudo-rows to the bins of each group; by default one, spread as all groups are.
+    All is learned from the weight of each group at each value, or, beyond `max_values` values, in
+    cells of numbers that share their first digits: the weights of bins are exact, and cuts lie
+    between cells.
+    """
+
+    prior: DiscretePrior = AS_ALL_GROUPS
+    n_bins: int | None = None
+    max_values: int = 4096
+
+    def __post_init__(self) -> None:
+        if self.n_bins is not None and self.n_bins < 2:
+            raise ValueError(f"Expected two bins or more, or None, got n_bins={self.n_bins}.")
+        if self.max_values < 2:
+            raise ValueError(f"Expected two values or more, got max_values={self.max_values}.")
+
+    @property
+    def _shares(self) -> Categorical:
+        return Categorical(self.prior)
+
+    def statistics(self, X: Array, groups: Groups) -> Histograms:
+        return Histograms.of(X, groups, self.max_values)
+
+    def estimate(
+        self, statistics: Histograms, pooled: Histograms | None = None
+    ) -> BinnedParameters:
+        return self._estimate(statistics, pooled, self._edges(statistics))
+
+    def improve(
+        self, statistics: Histograms, pooled: Histograms, parameters: BinnedParameters | None
+    ) -> BinnedParameters:
+        """Shares of the bins that there are: other cuts might make the rows less probable."""
+        edges = self._edges(statistics) if parameters is None else parameters.edges
+        return self._estimate(statistics, pooled, edges)
+
+    def _estimate(
+        self, statistics: Histograms, pooled: Histograms | None, edges: tuple[Floats, ...]
+    ) -> BinnedParameters:
+        counts = _bins(statistics, edges)
+        everyone = None if pooled is None else _bins(pooled, edges)
+        shares = self._shares.estimate(counts, everyone)
+        log_prob = tuple(  # a column that was never observed has one bin, of which all is
+            np.zeros_like(p) if np.isnan(e[0]) else p
+            for p, e in zip(shares.log_prob, edges, strict=True)
+        )
+        return BinnedParameters(edges, CategoricalParameters(shares.values, log_prob))
+
+    def _edges(self, statistics: Histograms) -> tuple[Floats, ...]:
+        seen = statistics.seen()
+        first, last = seen.counts.values, seen.last()
+        columns = seen.counts.columns(np.maximum(seen.counts.table.rounded(), 0.0))
+        cuts = cuts_between_cells(columns, first, last, self.n_bins)
+        ends = [
+            (a[0], b[-1]) if len(a) else (np.nan,) * 2 for a, b in zip(first, last, strict=True)
+        ]
+        return tuple(np.r_[low, cut, high] for (low, high), cut in zip(ends, cuts, strict=True))
+
+    def log_prior(self, parameters: BinnedParameters, pooled: Histograms) -> float:
+        return self._shares.log_prior(parameters.bins, _bins(pooled, parameters.edges))
+
+    def discriminant(self, parameters: BinnedParameters, bias: Floats) -> Scorer:
+        density, cuts = parameters.log_density(), parameters.cuts()
+        table = kernels.side_by_side(np.hstack(density))
+        offset = np.cumsum([0, *(part.shape[1] for part in density)]).astype(np.int64)
+        bias = np.ascontiguousarray(bias)
+
+        def score(X: Array, out: Floats) -> None:
+            kernels.table_log_joint(_codes(X, cuts), table, offset, bias, out)
+
+        return score
+
+    def scorer(self, parameters: BinnedParameters, bias: Floats) -> Scorer:
+        contrast = self.discriminant(parameters, bias)
+
+        def score(X: Array, out: Floats) -> None:
+            contrast(X, out)
+            out -= _beyond(X, parameters.edges).sum(axis=1, keepdims=True)
+
+        return score
+
+    def evidence(self, X: Array, parameters: BinnedParameters) -> Floats:
+        codes, density = _codes(X, parameters.cuts()), parameters.log_density()
+        terms = np.zeros((len(codes), len(density[0]), codes.shape[1]))
+        for j, column in enumerate(density):
+            seen = codes[:, j] >= 0
+            terms[seen, :, j] = column[:, codes[seen, j]].T
+        return terms - _beyond(X, parameters.edges)[:, None, :]
+
+    def leave_one_out(self, X: Array, groups: Hard, statistics: Histograms) -> Floats:
+        """Bins of all rows, with the shares that the others give them."""
+        edges = self._edges(statistics)
+        counts, codes = _bins(statistics, edges), _codes(X, [e[1:-1] for e in edges])
+        score = self._shares.leave_one_out(CodedRows(codes, counts.values), groups, counts)
+        for j, ends in enumerate(edges):
+            if ends[0] < ends[-1]:
+                seen = codes[:, j] >= 0
+                score[seen] -= _log_widths(ends)[codes[seen, j], None]
+        return score
+
+    def sample(
+        self, codes: Array, parameters: BinnedParameters, random: np.random.Generator
+    ) -> Floats:
+        """Level between the edges of a bin; NaN in a column that was never observed."""
+        drawn = self._shares.sample(codes, parameters.bins, random).codes
+        place = random.random(drawn.shape)
+        for j, edges in enumerate(parameters.edges):
+            low, high = edges[drawn[:, j]], edges[drawn[:, j] + 1]
+            place[:, j] = low + place[:, j] * (high - low)
+        return place
+
+    def n_parameters(self, parameters: BinnedParameters) -> int:
+        cuts = sum(len(cut) for cut in parameters.cuts())
+        return self._shares.n_parameters(parameters.bins) + cuts
+
+    def impossible(self, statistics: Histograms) -> Array:
+        return statistics.impossible()
+
+    def intervals(self, statistics: Histograms, level: float) -> Intervals:
+        return self._shares.intervals(_bins(statistics, self._edges(statistics)), level)
+
+
+def _bins(statistics: Histograms, edges: tuple[Floats, ...]) -> Counts:
+    """The weight of each group in each bin; bins are named by their ranges."""
+    seen = statistics.seen().counts
+    cuts = [e[1:-1] for e in edges]
+    place = [np.searchsorted(c, v, side="right") for c, v in zip(cuts, seen.values, strict=True)]
+    filled = tuple(np.unique(p) for p in place)
+    names = tuple(np.array(ranges(c)) for c in cuts)
+    some = gathered(seen, place, filled)
+    return Counts(names, some.widened(tuple(np.arange(len(n)) for n in names)).table)
+
+
+def _codes(X: Array, cuts: list[Floats]) -> Array:
+    return as_codes(kernels.digitize(floats(X), cuts))
+
+
+def _beyond(X: Array, edges: tuple[Floats, ...]) -> Floats:
+    """How much log p has fallen (n, d) beyond the lowest and the highest value."""
+    x = np.asarray(X, np.float64)
+    low, high = (np.array([e[end] for e in edges]) for end in (0, -1))
+    first, last = (np.array([np.exp(_log_widths(e)[end]) for e in edges]) for end in (0, -1))
+    with np.errstate(invalid="ignore", over="ignore"):
+        fallen = np.maximum(low - x, 0.0) / first + np.maximum(x - high, 0.0) / last
+    return np.where(low < high, np.nan_to_num(np.minimum(STEEP * fallen, 1e15), nan=0.0), 0.0)
+
+
+def _log_widths(edges: Floats) -> Floats:
+    """Of the bins; a bin of one number is as wide as the way to the next."""
+    halves = np.diff(edges * 0.5)  # the whole may be too large for a number
+    return np.log(np.maximum(halves, np.spacing(np.abs(edges[1:])))) + np.log(2.0)

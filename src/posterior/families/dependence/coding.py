@@ -1,0 +1,53 @@
+"""A table of numbers and categories as one table of codes: numbers by the bins they fall in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.rows import Blocks, CodedRows
+from posterior.data.typing import Array
+from posterior.statistics.counts import Values
+from posterior.statistics.extent import as_codes
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """Where numbers are cut, and where the columns stand in the table.
+
+    A number of bin b has edges b ≤ x < b + 1 among (lowest, cuts, highest).
+    """
+
+    numbers: tuple[int, ...]  # columns of numbers
+    categories: tuple[int, ...]
+    cuts: tuple[tuple[float, ...], ...]  # ascending, one a column of numbers
+    ends: tuple[tuple[float, float], ...]  # the lowest and the highest number seen
+
+    def __call__(self, X: Blocks) -> CodedRows:
+        """Numbers first in the blocks, then categories; all columns in order in the codes."""
+        numbers, coded = X.parts
+        assert isinstance(numbers, np.ndarray) and isinstance(coded, CodedRows)
+        codes = np.empty(X.shape, np.int32)
+        if self.categories:
+            codes[:, self.categories] = as_codes(coded.codes)
+        if self.numbers:
+            cuts = [np.array(c, np.float64) for c in self.cuts]
+            bins = kernels.digitize(np.ascontiguousarray(numbers, np.float64), cuts)
+            codes[:, self.numbers] = np.nan_to_num(bins, nan=-1.0).astype(np.int32)
+        values = {j: np.arange(len(c) + 1) for j, c in zip(self.numbers, self.cuts, strict=True)}
+        values |= dict(zip(self.categories, coded.values, strict=True))
+        return CodedRows(codes, tuple(values[j] for j in range(len(values))))
+
+    def drawn(self, codes: Array, values: Values, random: np.random.Generator) -> Blocks:
+        """Rows of given codes: numbers anywhere in their bins, alike; a code of -1 is missing."""
+        numbers = np.full((len(codes), len(self.numbers)), np.nan)
+        for i, (j, cuts, ends) in enumerate(zip(self.numbers, self.cuts, self.ends, strict=True)):
+            known = codes[:, j] >= 0
+            edges = np.array([min(ends[0], *cuts, np.inf), *cuts, max(ends[1], *cuts, -np.inf)])
+            bins = values[j][codes[known, j]]
+            share = random.random(len(bins))
+            numbers[known, i] = edges[bins] + share * (edges[bins + 1] - edges[bins])
+        kept = codes[:, self.categories]
+        return Blocks((numbers, CodedRows(kept, tuple(values[j] for j in self.categories))))

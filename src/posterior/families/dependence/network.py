@@ -1,0 +1,158 @@
+"""Columns that depend on given parents: p(x | k) = ∏ⱼ p(xⱼ | k, parents of j)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.rows import Blocks, Groups, Hard
+from posterior.data.typing import Array, Codes, Floats
+from posterior.families.categorical import Categorical, recoded
+from posterior.families.dependence.chain import Chain
+from posterior.families.dependence.coding import Coding
+from posterior.families.dependence.smoothing import BACK_OFF, Smoothing
+from posterior.families.dependence.structure import in_order
+from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.priors import LAPLACE
+from posterior.statistics.tuple_counts import (
+    Parents,
+    TupleCounts,
+    contexts,
+    distinct,
+    keyed,
+    n_keys,
+    unkeyed,
+)
+
+S = TypeVar("S")
+
+
+class Network(Family[S, TupleCounts]):
+    """What families of any structure have in common; their parameters are counts of tuples."""
+
+    coding: Coding
+    smoothing: Smoothing
+
+    __slots__ = ()
+
+    def chains(self, counts: TupleCounts) -> list[tuple[int, Chain]]:
+        """The columns that are not left out, each with its probabilities."""
+        tables = counts.columns(counts.table.rounded())
+        return [
+            (j, Chain.of(counts.cells[j], tables[j].T, counts.radix(j), self.smoothing))
+            for j, above in enumerate(counts.parents)
+            if above is not None
+        ]
+
+    def scorer(self, parameters: TupleCounts, bias: Floats) -> Scorer:
+        chains, bias = self.chains(parameters), np.ascontiguousarray(bias)
+
+        def score(X: Blocks, out: Floats) -> None:
+            codes = recoded(self.coding(X), parameters.values)
+            terms = [_terms(codes, parameters, j, chain) for j, chain in chains]
+            place = np.stack([each for each, _ in terms], axis=1)
+            table = kernels.side_by_side(np.concatenate([log_prob for _, log_prob in terms]).T)
+            offset = np.cumsum([0, *(len(log_prob) for _, log_prob in terms)])
+            kernels.table_log_joint(place, table, offset, bias, out)
+
+        return score
+
+    def evidence(self, X: Blocks, parameters: TupleCounts) -> Floats:
+        codes = recoded(self.coding(X), parameters.values)
+        terms = np.zeros((len(codes), parameters.table.shape[0], codes.shape[1]))
+        for j, chain in self.chains(parameters):
+            place, log_prob = _terms(codes, parameters, j, chain)
+            terms[place >= 0, :, j] = log_prob[place[place >= 0]]
+        return terms
+
+    def levels_left_out(
+        self, X: Blocks, groups: Hard, counts: TupleCounts, j: int, chain: Chain
+    ) -> Iterator[Floats]:
+        """log p(xⱼ | k, the first l parents) (n, k) without each row itself, for l = 0, 1, ..."""
+        codes = recoded(self.coding(X), counts.values)
+        tuples = contexts(codes, counts.sizes, counts.parents[j] or (), j)
+        known = tuples[:, -1] >= 0
+        weight = np.ones(len(codes)) if groups.weight is None else groups.weight
+        without = groups.codes[known], weight[known]
+        for p in chain.levels(tuples[known], without):
+            terms = np.zeros((len(codes), p.shape[1]))
+            with np.errstate(divide="ignore"):
+                terms[known] = np.log(p)
+            yield terms
+
+    def _left_out(self, X: Blocks, groups: Hard, counts: TupleCounts) -> Floats:
+        score = np.zeros((X.shape[0], groups.n_groups))
+        for j, chain in self.chains(counts):
+            *_, last = self.levels_left_out(X, groups, counts, j, chain)
+            score += last
+        return score
+
+    def sample(self, codes: Array, parameters: TupleCounts, random: np.random.Generator) -> Blocks:
+        """Parents before children; a column that is left out is missing."""
+        drawn = np.full((len(codes), len(parameters.values)), -1, np.int64)
+        chains = dict(self.chains(parameters))
+        for j in in_order(parameters.parents):
+            size = parameters.sizes[j]
+            if size == 0:
+                continue
+            tuples = contexts(drawn, parameters.sizes, parameters.parents[j] or (), j)
+            each = np.repeat(tuples, size, axis=0)
+            each[:, -1] = np.tile(np.arange(size), len(codes))
+            p = chains[j](each)[np.arange(len(each)), np.repeat(codes, size)]
+            up_to = np.cumsum(p.reshape(len(codes), size), axis=1)
+            share = random.random((len(codes), 1)) * up_to[:, -1:]
+            drawn[:, j] = np.minimum((share >= up_to).sum(axis=1), size - 1)
+        return self.coding.drawn(drawn, parameters.values, random)
+
+    def n_parameters(self, parameters: TupleCounts) -> int:
+        total = 0
+        for j, above in enumerate(parameters.parents):
+            if above is not None:
+                *contexts_of, size = parameters.radix(j)
+                total += int(np.prod(contexts_of, dtype=object)) * max(size - 1, 0)
+        return int(parameters.table.shape[0]) * total
+
+
+@dataclass(frozen=True, slots=True)
+class KDependence(Network[TupleCounts]):
+    """Columns that depend on at most k others, which were chosen before (Sahami 1996)."""
+
+    coding: Coding
+    structure: Parents
+    smoothing: Smoothing = BACK_OFF
+
+    def statistics(self, X: Blocks, groups: Groups) -> TupleCounts:
+        return TupleCounts.of(self.coding(X), groups, self.structure)
+
+    def estimate(self, statistics: TupleCounts, pooled: TupleCounts | None = None) -> TupleCounts:
+        return statistics
+
+    def leave_one_out(self, X: Blocks, groups: Hard, statistics: TupleCounts) -> Floats:
+        """Of rows whose values others have too, at the same structure."""
+        return self._left_out(X, groups, statistics)
+
+    def impossible(self, statistics: TupleCounts) -> Array:
+        negative = statistics.columns(statistics.table.sign() < 0)
+        return np.stack([n.any(axis=1) for n in negative], axis=1)
+
+    def intervals(self, statistics: TupleCounts, level: float) -> Intervals:
+        return Categorical(LAPLACE).intervals(statistics.single(), level)
+
+
+def _terms(codes: Array, counts: TupleCounts, j: int, chain: Chain) -> tuple[Codes, Floats]:
+    """log p(xⱼ | k, parents) of each tuple once, (m, k), and which each row has; -1 if missing."""
+    known = np.flatnonzero(codes[:, j] >= 0)
+    tuples = contexts(codes[known], counts.sizes, counts.parents[j] or (), j)
+    tuples[:, -1] = np.minimum(tuples[:, -1], counts.sizes[j])
+    radix: list[Any] = counts.radix(j)
+    radix[-1] += 1  # a value never seen is one more
+    keys = keyed(tuples, radix)
+    found, own = distinct(keys, n_keys(radix))
+    place = np.full(len(codes), -1, np.int32)
+    place[known] = own
+    with np.errstate(divide="ignore"):
+        return place, np.log(chain(unkeyed(found, radix)))

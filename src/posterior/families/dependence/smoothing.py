@@ -1,0 +1,71 @@
+"""Probabilities from counts of contexts that may be rare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from posterior.data.typing import Array, Floats
+from posterior.families.priors import Laplace, MEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class BackOff:
+    """m rows that are spread as the context without its last parent says.
+
+    p(x | k, a, b) = (n_kabx + m p(x | k, a)) / (n_kab + m), and so on down to p(x | k), whose m
+    rows have all values alike. A rare context says little, and what it says is what its
+    shorter one does. m = 3 is a compromise: of five tables, few rows of few values want less and
+    many values more (`tune` chooses for a table).
+    """
+
+    m: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.m) and self.m > 0):
+            raise ValueError(f"Expected m, rows of the prior, to be positive, got {self.m}.")
+
+
+Smoothing: TypeAlias = BackOff | Laplace | MEstimate
+
+BACK_OFF = BackOff()
+
+
+def check_smoothing(smoothing: object) -> Smoothing:
+    """A rule that needs one number."""
+    if isinstance(smoothing, BackOff):
+        return smoothing
+    if isinstance(smoothing, Laplace) and np.ndim(smoothing.alpha) == 0:
+        return smoothing
+    if isinstance(smoothing, MEstimate) and smoothing.p == "uniform":
+        return smoothing
+    raise ValueError(
+        "Expected smoothing to be BackOff(m), or Laplace(alpha) or MEstimate(m) of all values "
+        f"alike, got {smoothing!r}."
+    )
+
+
+def prior_rows(smoothing: Smoothing, size: Array) -> Array:
+    """How many rows the prior counts for, where there are so many values."""
+    if isinstance(smoothing, Laplace):
+        return np.asarray(smoothing.alpha * size)
+    return np.full(np.shape(size), float(smoothing.m))
+
+
+def smoothed(
+    count: Array, total: Array, size: Array, smoothing: Smoothing, shorter: Array | None = None
+) -> Floats:
+    """(count + rows · share) / (total + rows), where prior rows are shared out by the rule.
+
+    `size` is how many values there are, with this one among them; `shorter` the probability in
+    the context without its last parent, if there is one.
+    """
+    rows = prior_rows(smoothing, size)
+    uniform = 1.0 / size
+    share = shorter if isinstance(smoothing, BackOff) and shorter is not None else uniform
+    with np.errstate(invalid="ignore"):
+        found = (count + rows * share) / (total + rows)
+    # nothing seen and nothing believed: all values alike
+    return np.where(np.isnan(found), uniform, found)
