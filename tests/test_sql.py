@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -47,8 +48,35 @@ def on_sqlite(query: str, frame: pd.DataFrame, table: str = "data") -> pd.DataFr
     return pd.read_sql(query, connection)
 
 
-ENGINES = {"duckdb": on_duckdb, "sqlite": on_sqlite}
-on_each = pytest.mark.parametrize("dialect", list(ENGINES))
+def on_postgres(address: str, query: str, frame: pd.DataFrame, table: str = "data") -> pd.DataFrame:
+    psycopg = pytest.importorskip("psycopg")
+    kinds = {"f": "double precision", "b": "boolean", "i": "bigint", "M": "timestamp"}
+    names = ['"' + str(name).replace('"', '""') + '"' for name in [table, *frame]]
+    kinds["int16"] = "smallint"  # a row of PostgreSQL has 8,160 bytes at most
+    types = [kinds.get(str(t), kinds.get(t.kind, "text")) for t in frame.dtypes]
+    columns = ", ".join(map(" ".join, zip(names[1:], types, strict=True)))
+    with psycopg.connect(address) as connection, connection.cursor() as cursor:
+        cursor.execute(f"CREATE TEMPORARY TABLE {names[0]} ({columns}) ON COMMIT DROP")
+        with cursor.copy(f"COPY {names[0]} FROM STDIN") as copy:
+            for row in frame.astype(object).itertuples(index=False):
+                copy.write_row([None if pd.isna(cell) else cell for cell in row])
+        cursor.execute(query)
+        rows = cursor.fetchall()
+        assert cursor.description is not None
+        return pd.DataFrame(rows, columns=[c.name for c in cursor.description])
+
+
+ENGINES = {"duckdb": on_duckdb, "postgres": on_postgres, "sqlite": on_sqlite}
+on_each = pytest.mark.parametrize("dialect", list(ENGINES), indirect=True)
+
+
+@pytest.fixture
+def dialect(request, monkeypatch) -> str:
+    """A dialect whose engine runs."""
+    if request.param == "postgres":
+        address = request.getfixturevalue("postgres")
+        monkeypatch.setitem(ENGINES, "postgres", partial(on_postgres, address))
+    return request.param
 
 
 def check(model, frame: pd.DataFrame, dialect: str, **options) -> pd.DataFrame:
@@ -91,6 +119,8 @@ def holes(X: pd.DataFrame) -> pd.DataFrame:
         posterior.GaussianNB(),
         posterior.NaiveBayes(),
         posterior.NaiveBayes(predictive=True),
+        posterior.NaiveBayes("binned"),
+        posterior.NaiveBayes("student"),
         posterior.GaussianNB(calibrated="temperature"),
         posterior.BernoulliNB(binarize=2.0),
         posterior.MultinomialNB(),
@@ -116,6 +146,8 @@ def test_the_database_answers_as_the_model_does(model, data, dialect):
     "model",
     [
         posterior.GaussianNB(),
+        posterior.NaiveBayes("binned"),
+        posterior.NaiveBayes("student"),
         posterior.BernoulliNB(binarize=2.0),
         posterior.PoissonNB(),
         posterior.KMeans(3, random_state=0),
@@ -270,6 +302,7 @@ def test_scores_far_apart_do_not_overflow(dialect):
 def test_many_columns_nest_no_deeper_than_databases_allow(dialect):
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.poisson(1.0, (10, 1100)), columns=[f"w{j}" for j in range(1100)])
+    X = X.astype(np.int16)
     y = np.arange(10) % 2
     model = posterior.MultinomialNB().fit(X, y)
     answer = ENGINES[dialect](to_sql(model, dialect, keep=["w0"]), X)

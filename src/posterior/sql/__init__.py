@@ -1,11 +1,14 @@
-"""A fitted model as one query: posteriors where the rows are."""
+"""Where the rows are in a database: a fitted model as one query, and models fitted inside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["to_sql"]
+if TYPE_CHECKING:
+    from posterior.sql.tables import Table
+
+__all__ = ["table", "to_sql"]
 
 
 def to_sql(
@@ -48,12 +51,50 @@ def to_sql(
     >>> print(posterior.to_sql(model, columns=["age"], keep="id"))
     WITH ...
     """
+    _need_sqlglot("Writing a model as SQL")
+    from posterior.sql.writing import written
+
+    return written(model, dialect, table, columns, keep, classes, evidence)
+
+
+def table(connection: Any, name: str | Sequence[str], *, inside: bool | None = None) -> Table:
+    """A table or query of a database, to pass to `fit` as X with the name of a column as y.
+
+    Naive Bayes and discriminant analysis are fitted inside the database where that is faster: one
+    statement takes the sums of each class, and no row leaves it. The model is the same, for naive
+    Bayes to the bit. Any other model reads the rows in batches.
+
+    Parameters
+    ----------
+    connection : of DuckDB (duckdb.connect) or of PostgreSQL (psycopg.connect)
+        It stays open, and in the transaction that it is in.
+    name : str or sequence of str
+        A table, such as "clicks" or "shop.clicks" (a name that has a dot itself is given in parts),
+        or a query, such as "SELECT age, clicked FROM clicks WHERE day > 7".
+    inside : bool, optional
+        True to fit inside the database, with an error where it cannot be; False to read the rows.
+
+    Examples
+    --------
+    >>> import duckdb, posterior
+    >>> connection = duckdb.connect()
+    >>> rows = "(31, 'no'), (45, 'yes'), (50, 'yes'), (28, 'no')"
+    >>> _ = connection.execute(f"CREATE TABLE people AS SELECT * FROM (VALUES {rows}) t(age, buys)")
+    >>> people = posterior.sql.table(connection, "people")
+    >>> posterior.GaussianNB().fit(people, "buys").theta_
+    array([[29.5],
+           [47.5]])
+    """
+    _need_sqlglot("Fitting inside a database")
+    from posterior.sql.tables import opened
+
+    return opened(connection, name, inside)
+
+
+def _need_sqlglot(what: str) -> None:
     try:
         import sqlglot  # noqa: F401
     except ModuleNotFoundError:
         raise ImportError(
-            "Writing a model as SQL needs the package sqlglot: pip install 'posterior[sql]'."
+            f"{what} needs the package sqlglot: pip install 'posterior[sql]'."
         ) from None
-    from posterior.sql.writing import written
-
-    return written(model, dialect, table, columns, keep, classes, evidence)

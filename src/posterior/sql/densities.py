@@ -12,11 +12,13 @@ from scipy import special
 from posterior.data.typing import Floats
 from posterior.families import Bernoulli, Categorical, Gaussian, Multinomial, Poisson, Product
 from posterior.families.bernoulli import BernoulliParameters
+from posterior.families.binned import Binned, BinnedParameters
 from posterior.families.categorical import CategoricalParameters
 from posterior.families.complement import Complement
 from posterior.families.gaussian import GaussianParameters
 from posterior.families.multinomial import MultinomialParameters
 from posterior.families.poisson import PoissonParameters
+from posterior.families.student import StudentT
 from posterior.sql.cells import Column, spellings
 from posterior.sql.expressions import (
     SQL,
@@ -43,8 +45,9 @@ def terms(family: Any, parameters: Any, columns: Sequence[Column]) -> list[Term]
     raise TypeError(f"Expected a family that SQL can hold, got {type(family).__name__}.")
 
 
-@terms.register
-def _(family: Gaussian, parameters: GaussianParameters, columns: Sequence[Column]) -> list[Term]:
+@terms.register(Gaussian)
+@terms.register(StudentT)
+def _(family: Any, parameters: GaussianParameters, columns: Sequence[Column]) -> list[Term]:
     """-½ log 2πσ² - (x - μ)² / 2σ², or Student's t"""
     curve = _normal if parameters.freedom is None else _student
     found = []
@@ -91,6 +94,22 @@ def _(family: Bernoulli, parameters: BernoulliParameters, columns: Sequence[Colu
             missing = is_missing(x.copy()), number(0.0)
             is_yes = exceeds(x.copy(), above), number(yes)
             scores.append(cases([missing, is_yes], number(no)))
+        found.append(Term(c.name, scores))
+    return found
+
+
+@terms.register
+def _(family: Binned, parameters: BinnedParameters, columns: Sequence[Column]) -> list[Term]:
+    """log P(bin | k) - log width; x ≥ c is x > the number before c"""
+    found = []
+    for c, cuts, density in zip(columns, parameters.cuts(), parameters.log_density(), strict=True):
+        x, before = c.number(), np.nextafter(cuts, -np.inf)[::-1]
+        scores = []
+        for lowest, *higher in density:
+            missing = is_missing(x.copy()), number(0.0)
+            bins = zip(before, higher[::-1], strict=True)
+            above = [(exceeds(x.copy(), cut), number(score)) for cut, score in bins]
+            scores.append(cases([missing, *above], number(lowest)))
         found.append(Term(c.name, scores))
     return found
 

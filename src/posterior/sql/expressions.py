@@ -13,6 +13,7 @@ from posterior.data.names import plain
 SQL: TypeAlias = Any  # a node of sqlglot, whose classes have other names from version to version
 
 LEAST = -1e100  # stands for -∞: 0 times it is 0, and no database stumbles over a sum of it
+DOUBLE = exp.DataType.build("double")
 DEEPEST = 50  # terms in a row; databases limit how deep an expression nests
 
 
@@ -65,7 +66,7 @@ def table_named(parts: Sequence[str], alias: str) -> SQL:
 
 
 def double(value: SQL) -> SQL:
-    return exp.cast(value, "double", copy=False)
+    return exp.Cast(this=value, to=DOUBLE.copy())
 
 
 def text(value: SQL) -> SQL:

@@ -17,6 +17,7 @@ from posterior.sql.expressions import (
     SQL,
     cases,
     column,
+    double,
     equals,
     identifier,
     label,
@@ -53,14 +54,15 @@ def written(
     sheet = Sheet()
     read = [Column(str(a), b, sheet) for a, b in zip(known, sources, strict=True)]
     kept = [keep] if isinstance(keep, str) else list(dict.fromkeys(keep or sources))
-    for name in (*kept, *_parts(table)):
+    for name in (*kept, *table_parts(table)):
         sheet.taken.add(name.casefold())
     found = scores(model, read)
     answer = Query(sheet, kept, found, _labels(found, classes)).select(table, evidence)
     return adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
 
 
-def _parts(table: str | Sequence[str]) -> list[str]:
+def table_parts(table: str | Sequence[str]) -> list[str]:
+    """Catalog, schema and name of a table, as many as are given."""
     parts = table.split(".") if isinstance(table, str) else list(table)
     if not parts or not all(parts) or len(parts) > 3:
         raise ValueError(
@@ -77,6 +79,11 @@ def _labels(found: Scores, classes: Sequence[Any] | None) -> list[Any]:
     return [plain(c) for c in given]
 
 
+def _as_double(score: SQL) -> SQL:
+    """A score of numbers alone would be a decimal to PostgreSQL."""
+    return score if score.find(exp.Column) else double(score)
+
+
 class Query:
     """Steps with names: what one computes, the next ones mention."""
 
@@ -91,7 +98,7 @@ class Query:
         return [self.sheet.unused(f"{what}_{c}") for c in self.classes]
 
     def select(self, table: str | Sequence[str], evidence: bool) -> SQL:
-        source = table_named(_parts(table), TABLE)
+        source = table_named(table_parts(table), TABLE)
         cells = [named(value, alias) for alias, value in self.sheet.cells.items()]
         kept = [column(name, TABLE) for name in self.kept]
         self.steps[self.sheet.unused("cells")] = exp.select(*kept, *cells, copy=False).from_(source)
@@ -99,7 +106,7 @@ class Query:
         shown: list[str] = []
         if evidence:
             names = [self._by_class(f"evidence_{term.name}") for term in self.found.terms]
-            values = [score for term in terms for score in term]
+            values = [_as_double(score) for term in terms for score in term]
             shown = [name for row in names for name in row]
             self._step("terms", dict(zip(shown, values, strict=True)))
             terms = [[column(name) for name in row] for row in names]
@@ -120,7 +127,7 @@ class Query:
     def _scores(self, terms: list[list[SQL]]) -> list[SQL]:
         """prior_k + Σⱼ term_kj"""
         return [
-            total([number(prior), *(term[k] for term in terms)])
+            _as_double(total([number(prior), *(term[k] for term in terms)]))
             for k, prior in enumerate(self.found.prior)
         ]
 
