@@ -8,8 +8,14 @@ HYPOTHESIS_PROFILE      dev (new cases each time), ci (1,000 fixed cases), short
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -41,6 +47,92 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the data sets: put them at ../shared/data or set POSTERIOR_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server that runs while the tests do, in a temporary folder."""
+    psycopg = pytest.importorskip("psycopg")
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    places = os.pathsep.join([*map(str, reversed(versions)), os.environ.get("PATH", "")])
+    initdb, server = (shutil.which(name, path=places) for name in ("initdb", "postgres"))
+    if initdb is None or server is None:
+        pytest.skip("needs a PostgreSQL server: apt-get install postgresql")
+    # the server refuses to run as root
+    owner: dict[str, Any] = {"user": "postgres", "group": "postgres"} if os.getuid() == 0 else {}
+    with tempfile.TemporaryDirectory(prefix="posterior-") as folder:
+        if owner:
+            shutil.chown(folder, **owner)
+        settings = ["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C"]
+        command = [initdb, "--no-sync", *settings, "--pgdata", f"{folder}/data"]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder, **owner)
+        command = [server, "-D", f"{folder}/data", "-k", folder, "-h", "", "-F"]
+        log = Path(folder, "log").open("wb")
+        running = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, **owner)
+        address = f"host={folder} user=postgres dbname=postgres"
+        try:
+            _wait_for(psycopg, address, running)
+            yield address
+        finally:
+            running.terminate()
+            try:
+                running.wait(10)
+            except subprocess.TimeoutExpired:  # someone is still connected
+                running.kill()
+                running.wait()
+            log.close()
+
+
+def _wait_for(psycopg: Any, address: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        try:
+            return psycopg.connect(address).close()
+        except psycopg.OperationalError:
+            if server.poll() is not None:
+                raise
+            time.sleep(0.1)
+    raise TimeoutError("the PostgreSQL server does not answer")
+
+
+@pytest.fixture(scope="session")
+def dask_client() -> Generator[Any, None, None]:
+    """Two worker processes on this machine, seen by nobody else. Not the default client."""
+    distributed = pytest.importorskip(
+        "distributed", reason="needs Dask: pip install 'posterior[dask]'"
+    )
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def spark() -> Generator[Any, None, None]:
+    """A Spark session of two threads in a Java of its own; a failing task is tried four times."""
+    sql = pytest.importorskip("pyspark.sql", reason="needs Spark: pip install 'posterior[spark]'")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("needs Java 17 or newer, for Spark")
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2,4]").appName("posterior's tests")
+    for name, value in {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # starts fast
+        "spark.driver.memory": "1g",
+        "spark.log.level": "ERROR",
+        "spark.sql.codegen.wholeStage": "false",  # slow to compile, for a few hundred rows
+        "spark.sql.session.timeZone": "UTC",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
 
 
 def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -33,6 +33,7 @@ def _allowed() -> dict[str, set[str]]:
     allowed["data"] = {"kernels"}
     allowed["engines"] = {"statistics", "data"}
     allowed["estimators"].add("engines")  # they hand their rows to one
+    allowed["preprocessing"].add("engines")  # and so do its transformers
     allowed["datasets"] = {"data"}
     allowed["__main__"] = {"app"}  # python -m posterior
     for part in set().union(*LAYERS[:2]):
@@ -41,7 +42,10 @@ def _allowed() -> dict[str, set[str]]:
 
 
 ALLOWED = _allowed()
-UPWARD = {("posterior.estimators.showing", "posterior.plots")}  # model.plot(), when it is called
+UPWARD = {
+    ("posterior.estimators.showing", "posterior.plots"),  # model.plot(), when it is called
+    ("posterior.estimators.checkpoint", "posterior.storage.journal"),  # fit(checkpoint=...)
+}
 ROOT = ""  # posterior/__init__.py, which gathers the public names and may import every part
 
 

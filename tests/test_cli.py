@@ -27,9 +27,9 @@ from pyarrow import feather, parquet
 from typer.testing import CliRunner
 
 import posterior
-from posterior.app.cli import command, main, outputs
+from posterior.app.cli import command, main
 from posterior.app.cli.application import app
-from posterior.data import files
+from posterior.data import files, outputs
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 HEADER = ["weight", "river", "caught", "tagged", "species"]

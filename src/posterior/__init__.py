@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from posterior.data.errors import DegenerateError, DegenerateWarning, SeparationWarning
     from posterior.engines import threads
     from posterior.estimators import (
+        AODE,
+        KDB,
+        TAN,
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
@@ -34,10 +37,13 @@ if TYPE_CHECKING:
         TextClassifier,
         TfidfTransformer,
         TfidfVectorizer,
+        predict_frame,
     )
     from posterior.families import (
         AddedVariance,
+        BackOff,
         Bernoulli,
+        Binned,
         Categorical,
         Gaussian,
         Laplace,
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
         Poisson,
         Product,
         PseudoRows,
+        StudentT,
         VarianceFloor,
     )
     from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
@@ -56,10 +63,13 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - in the order of their letters
+    "AODE",
     "AddedVariance",
+    "BackOff",
     "Bernoulli",
     "BernoulliNB",
+    "Binned",
     "Categorical",
     "CategoricalNB",
     "ComplementNB",
@@ -73,6 +83,7 @@ __all__ = [
     "HashingVectorizer",
     "JointBayes",
     "KBinsDiscretizer",
+    "KDB",
     "KMeans",
     "KNeighborsClassifier",
     "Laplace",
@@ -94,7 +105,9 @@ __all__ = [
     "PseudoRows",
     "QuadraticDiscriminantAnalysis",
     "SeparationWarning",
+    "StudentT",
     "SupervisedDiscretizer",
+    "TAN",
     "TextClassifier",
     "TfidfTransformer",
     "TfidfVectorizer",
@@ -102,6 +115,7 @@ __all__ = [
     "Words",
     "__version__",
     "load",
+    "predict_frame",
     "save",
     "threads",
     "to_sql",

@@ -1,26 +1,25 @@
-"""Files become frames: CSV, Parquet, JSON lines, Arrow, standard input, folders of documents.
-
-DuckDB reads the cells of a CSV as text; a column is then made numbers, dates or booleans where all
-its cells are. So "007" stays a word, "t" stays a letter, and no guess depends on the first rows.
-"""
+"""Files become frames, whole or in pieces: CSV, Parquet, JSON lines, Arrow, folders, stdin."""
 
 from __future__ import annotations
 
-import codecs
-import csv
 import difflib
 import gzip
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")  # "Nan" is a first name
-DELIMITERS = ",;\t|"
+from posterior.data import csv_files
+from posterior.data.csv_files import MISSING, typed
+from posterior.data.folders import documents
+
+__all__ = ["MISSING", "File", "batches", "column_named", "format_of", "located", "read", "typed"]
+
+BATCH_ROWS = 65_536
 ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -34,8 +33,8 @@ ENDINGS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-PADDED = r"^\s*[+-]?0\d"  # 007 is a name
+ALIKE = {"bool", "date32[day]", "double", "float", "string", "timestamp[us]"}
+ALIKE |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +51,7 @@ def read(path: str | Path) -> File:
     with located(path) as place:
         source = "standard input" if str(path) == "-" else Path(path).name
         if place.is_dir():
+            check_installed()
             found: tuple[Any, tuple[str, ...]] = (documents(place), ())
         else:
             found = _table(place)
@@ -61,20 +61,46 @@ def read(path: str | Path) -> File:
     return File(frame, source, notes)
 
 
-def batches(path: str | Path, rows: int = 65_536) -> Iterator[Any]:
+def batches(
+    path: str | Path, rows: int = BATCH_ROWS, columns: Sequence[str] | None = None
+) -> Iterator[Any]:
     """The same table in pieces of some rows, for files larger than memory; CSV cells are text."""
-    with located(path) as place:
-        form = format_of(place)
-        if place.is_dir() or form == "arrow":
-            table = documents(place) if place.is_dir() else _arrow(place)
-            yield from (table.slice(i, rows) for i in range(0, table.num_rows, rows))
-            return
-        source, _ = _source(place, form)
-        import pyarrow as pa
+    import pyarrow as pa
 
-        with _plain_errors(place):
-            for batch in _connection().sql(f"SELECT * FROM {source}").to_arrow_reader(rows):
-                yield pa.Table.from_batches([batch])
+    with located(path) as place:
+        if place.is_dir():
+            check_installed()
+            yield from _sliced(documents(place), rows)
+        elif format_of(place) == "arrow":
+            for batch in _arrow(place):
+                yield from _sliced(pa.Table.from_batches([batch]), rows)
+        elif (opened := _plain_parquet(place)) is not None:
+            with plain_errors(place.name):
+                for batch in opened.iter_batches(rows, columns=columns):
+                    yield pa.Table.from_batches([batch])
+        else:
+            source, _ = _source(place)
+            wanted = "*" if columns is None else ", ".join(map(csv_files.identifier, columns))
+            with plain_errors(place.name):
+                for batch in (
+                    connection().sql(f"SELECT {wanted} FROM {source}").to_arrow_reader(rows)
+                ):
+                    yield pa.Table.from_batches([batch])
+
+
+def schema(path: str | Path) -> Any:
+    """Names and types of a file's columns, by a look at its beginning; those of a CSV are text."""
+    with located(path) as place:
+        if format_of(place) == "arrow":
+            batch = next(_arrow(place), None)
+            if batch is None:
+                raise ValueError(f"Expected rows in {place.name!r}, got an empty table.")
+            return batch.schema
+        if (opened := _plain_parquet(place)) is not None:
+            return opened.schema_arrow.remove_metadata()
+        source, _ = _source(place)
+        with plain_errors(place.name):
+            return connection().sql(f"SELECT * FROM {source} LIMIT 0").to_arrow_table().schema
 
 
 def column_named(names: list[str], wanted: str, what: str = "column") -> str:
@@ -114,105 +140,52 @@ def _names_beside(place: Path) -> list[str]:
 
 def format_of(place: Path) -> str:
     """The format that a file's ending names; anything unknown is read as CSV."""
+    return _named_format(place) or "csv"
+
+
+def is_table(place: Path) -> bool:
+    """Whether a file's ending says that it holds a table."""
+    return _named_format(place) is not None
+
+
+def _named_format(place: Path) -> str | None:
     endings = [e.lower() for e in place.suffixes if e.lower() != ".gz"]
-    return ENDINGS.get(endings[-1], "csv") if endings else "csv"
+    return ENDINGS.get(endings[-1]) if endings else None
 
 
 def _table(place: Path) -> tuple[Any, tuple[str, ...]]:
-    form = format_of(place)
-    if form == "arrow":
-        return _arrow(place), ()
-    source, notes = _source(place, form)
-    with _plain_errors(place):
-        table = _connection().sql(f"SELECT * FROM {source}").to_arrow_table()
-    return (typed(table) if form == "csv" else table), notes
+    if format_of(place) == "arrow":
+        import pyarrow as pa
+
+        parts = list(_arrow(place))
+        return pa.Table.from_batches(parts) if parts else pa.table({}), ()
+    source, notes = _source(place)
+    with plain_errors(place.name):
+        table = connection().sql(f"SELECT * FROM {source}").to_arrow_table()
+    return (typed(table) if format_of(place) == "csv" else table), notes
 
 
-def _source(place: Path, form: str) -> tuple[str, tuple[str, ...]]:
+def _source(place: Path) -> tuple[str, tuple[str, ...]]:
     """The file as SQL reads it, and what to know about it."""
-    name = _quoted(str(place))
+    form, name = format_of(place), csv_files.quoted(str(place))
     if form == "parquet":
         return f"read_parquet({name})", ()
     if form == "json":
         return f"read_json({name}, maximum_object_size=100000000)", ()
-    head, encoding = _head(place)
-    notes: tuple[str, ...] = ()
-    if encoding == "latin-1":
-        notes = (
-            f"{place.name} is not UTF-8, and was read as Latin-1: see whether letters such as é "
-            "look right.",
-        )
-    missing = ", ".join(f"'{m}'" for m in MISSING)
-    delimiter = _delimiter(head)
-    names = _names(next(csv.reader([head.rstrip("\r\n")], delimiter=delimiter)))
-    columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in names)
-    return (
-        f"read_csv({name}, header=true, auto_detect=false, columns={{{columns}}}, "
-        f"delim='{delimiter}', "
-        f"quote='\"', escape='\"', nullstr=[{missing}], encoding='{encoding}', "
-        "max_line_size=100000000)",
-        notes,
-    )
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _names(header: list[str]) -> list[str]:
-    """Names that are all there and differ, also where the header's do not."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for j, cell in enumerate(header):
-        name = plain = cell.strip() or f"column {j + 1}"
-        repeat = 2
-        while name.casefold() in taken:
-            name, repeat = f"{plain} {repeat}", repeat + 1
-        names.append(name)
-        taken.add(name.casefold())
-    return names
-
-
-def _head(place: Path) -> tuple[str, str]:
-    """The first line, and the encoding of the file."""
-    opened = gzip.open if place.suffix.lower() == ".gz" else open
-    encoding = "utf-8"
-    try:
-        with opened(place, "rb") as lines:
-            first = lines.readline().removeprefix(b"\xef\xbb\xbf")
-            block = first
-            decoder = codecs.getincrementaldecoder("utf-8")()
-            while block:
-                decoder.decode(block)
-                block = lines.read(1 << 20)
-            decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        encoding = "latin-1"
-    except (OSError, EOFError) as error:
-        raise ValueError(f"Expected to read {place.name!r}, but: {error}.") from None
-    if b"\0" in first:
-        raise ValueError(
-            f"Expected text in {place.name!r}, got bytes that are none. Files of CSV, JSON lines, "
-            "Parquet and Arrow are read by their ending."
-        )
-    if not first.strip():
-        raise ValueError(f"Expected a header line in {place.name!r}, got an empty one.")
-    return first.decode(encoding), encoding
-
-
-def _delimiter(head: str) -> str:
-    """The sign that parts most cells of the header; quoted ones do not count."""
-    bare = re.sub(r'"[^"]*"', "", head)
-    return max(DELIMITERS, key=bare.count)
+    return csv_files.reading(place)
 
 
 @contextmanager
-def _plain_errors(place: Path) -> Iterator[None]:
-    """DuckDB's errors in one sentence."""
+def plain_errors(name: str) -> Iterator[None]:
+    """Errors of DuckDB and of Arrow in one sentence."""
     import duckdb
+    import pyarrow as pa
 
     try:
         yield
+    except (pa.ArrowException, OSError) as error:
+        text = " ".join(str(error).split())
+        raise ValueError(f"Expected a table in {name!r}: {text}") from None
     except duckdb.Error as error:
         text = str(error)
         line = re.search(r"CSV Error on Line: (\d+)", text)
@@ -220,93 +193,67 @@ def _plain_errors(place: Path) -> Iterator[None]:
         if line:
             what = found.group(1).strip().rstrip(".") if found else text.splitlines()[0]
             raise ValueError(
-                f"Expected a table in {place.name!r}, but line {line.group(1)} does not fit the "
+                f"Expected a table in {name!r}, but line {line.group(1)} does not fit the "
                 f"header: {what[0].lower() + what[1:]}."
             ) from None
-        raise ValueError(f"Expected a table in {place.name!r}: {text.splitlines()[0]}") from None
+        raise ValueError(f"Expected a table in {name!r}: {text.splitlines()[0]}") from None
 
 
-def _connection() -> Any:
+def check_installed() -> None:
+    """An error that names the remedy where files cannot be read."""
     try:
-        import duckdb
+        import duckdb  # noqa: F401
         import pyarrow  # noqa: F401
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"Reading files needs {error.name}: pip install posterior[app]."
         ) from None
-    connection = duckdb.connect()
-    connection.execute("SET enable_progress_bar=false")
-    return connection
 
 
-def _arrow(place: Path) -> Any:
-    _connection()
+def connection() -> Any:
+    """A database of one's own, in memory."""
+    check_installed()
+    import duckdb
+
+    opened = duckdb.connect()
+    opened.execute("SET enable_progress_bar=false")
+    return opened
+
+
+def _arrow(place: Path) -> Iterator[Any]:
+    """The batches of a file of Arrow; only what is looked at comes into memory."""
+    check_installed()
     import pyarrow as pa
-    from pyarrow import feather, ipc
+    from pyarrow import ipc
 
-    try:
-        return feather.read_table(place)
-    except pa.ArrowInvalid:
+    with pa.OSFile(str(place), "rb") as opened:
         try:
-            return ipc.open_stream(place.read_bytes()).read_all()
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"Expected an Arrow file, got {place.name!r}: {error}.") from None
-
-
-def documents(folder: Path) -> Any:
-    """One row for each file below the folders of the classes: text, class, file."""
-    _connection()
-    import pyarrow as pa
-
-    files = sorted(p for p in folder.glob("*/**/*") if p.is_file() and p.name[:1] != ".")
-    if not files:
-        raise ValueError(
-            f"Expected a folder in {folder.name!r} for each class, with its documents, got none."
-        )
-    inside = [file.relative_to(folder) for file in files]
-    return pa.table(
-        {
-            "text": [_decoded(file.read_bytes()) for file in files],
-            "class": [path.parts[0] for path in inside],
-            "file": [path.as_posix() for path in inside],
-        }
-    )
-
-
-def _decoded(document: bytes) -> str:
-    try:
-        return document.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return document.decode("latin-1")
-
-
-def typed(table: Any) -> Any:
-    """Columns of text as numbers, dates or booleans, where all their cells are."""
-    import pyarrow as pa
-
-    return pa.table([_typed_column(column) for column in table.columns], names=table.column_names)
-
-
-def _typed_column(column: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    cells = column.drop_null()
-    if not len(cells):
-        return column
-    if pc.all(pc.match_substring_regex(cells, NUMBER)).as_py():
-        if pc.any(pc.match_substring_regex(cells, PADDED)).as_py():
-            return column
-        trimmed = pc.utf8_trim_whitespace(column)
-        try:
-            return pc.cast(trimmed, pa.int64())
+            file = ipc.open_file(opened)
+            parts = (file.get_batch(i) for i in range(file.num_record_batches))
         except pa.ArrowInvalid:
-            return pc.cast(trimmed, pa.float64())
-    if set(pc.unique(pc.utf8_lower(cells)).slice(0, 3).to_pylist()) <= {"true", "false"}:
-        return pc.equal(pc.utf8_lower(column), "true")
-    if pc.all(pc.match_substring_regex(cells, r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$")).as_py():
-        try:
-            return pc.cast(column, pa.timestamp("us"))
-        except pa.ArrowInvalid:
-            return column
-    return column
+            opened.seek(0)
+            try:
+                parts = iter(ipc.open_stream(opened))
+            except pa.ArrowInvalid as error:
+                raise ValueError(f"Expected an Arrow file, got {place.name!r}: {error}.") from None
+        yield from parts
+
+
+def _plain_parquet(place: Path) -> Any:
+    """A file of Parquet whose columns Arrow itself reads as DuckDB does, in a fraction of the time.
+
+    Nothing but the pages in use is in memory, however large the row groups are.
+    """
+    if format_of(place) != "parquet":
+        return None
+    check_installed()
+    from pyarrow import parquet
+
+    with plain_errors(place.name):
+        opened = parquet.ParquetFile(place, pre_buffer=False, buffer_size=1 << 20)
+    plain = all(str(kind) in ALIKE for kind in opened.schema_arrow.types)
+    return opened if plain else None
+
+
+def _sliced(table: Any, rows: int) -> Iterator[Any]:
+    return (table.slice(i, rows) for i in range(0, table.num_rows, rows))

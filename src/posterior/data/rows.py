@@ -5,9 +5,9 @@ Slicing rows costs nothing: every part is a view.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -103,7 +103,18 @@ class Blocks:
         return Blocks(tuple(take(part, index) for part in self.parts))  # type: ignore[misc]
 
 
-Features: TypeAlias = Array | SparseRows | CodedRows | Blocks
+class TextRows(Protocol):
+    """Documents, as `posterior.text` counts them."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def __getitem__(self, rows: slice, /) -> TextRows: ...
+
+    def take(self, index: Array, /) -> TextRows: ...
+
+
+Features: TypeAlias = Array | SparseRows | CodedRows | Blocks | TextRows
 
 
 def take(X: Features, index: Array) -> Features:
@@ -157,6 +168,15 @@ class Rows:
         """The groups, where each row belongs to one."""
         assert isinstance(self.groups, Hard)
         return self.groups
+
+    @property
+    def sample(self) -> Rows:
+        """Rows in memory that stand for all: here, the rows themselves."""
+        return self
+
+    def map(self, function: Callable[[Rows], Rows]) -> Rows:
+        """The same rows seen in another way, such as in other groups."""
+        return function(self)
 
     def __getitem__(self, rows: slice) -> Rows:
         offset = None if self.offset is None else self.offset[rows]

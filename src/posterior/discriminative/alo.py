@@ -21,10 +21,10 @@ def leave_one_out_scores(objective: Objective, coef: Floats) -> Floats:
     ηᵢ + vᵢ gᵢ / (1 - vᵢ aᵢ). A row leaves with all its weight.
     """
     inverse = inverse_information(objective, coef)
-    m, n = objective.loss.outputs, len(objective.rows)
+    m, n = objective.loss.outputs, len(objective.at_hand)
     out = np.empty((n, m))
     for part in slabs(n, m * m + coef.shape[1]):
-        rows = objective.rows[part]
+        rows = objective.at_hand[part]
         at = scored(objective.loss, rows, coef)
         V = score_covariance(objective.loss, rows.X, inverse)
         g = at.weight[:, None] * at.residual

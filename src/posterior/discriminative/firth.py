@@ -81,7 +81,7 @@ def profile(objective: Objective, fit: FirthFit, level: float = 0.95) -> Profile
     reach, p = two_sided(level), objective.size
     low, high, chi2 = np.empty(p), np.empty(p), np.empty(p)
     for j in range(p):
-        if j == objective.rows.X.shape[1]:  # the intercept: ℓ* does not change with the origin
+        if j == objective.at_hand.X.shape[1]:  # the intercept: ℓ* does not change with the origin
             coef, sigma = at_zero(objective.loss, fit.coef, fit.covariance)
             fit = replace(fit, coef=coef, covariance=sigma)
             objective = replace(objective, loss=replace(objective.loss, origin=None))
@@ -147,7 +147,7 @@ def _maximize(objective: Objective, coef: Floats, free: Array, tolerance: float)
     if at is None:
         information = loss_alone(objective, coef[None]).hessian
         assert information is not None
-        raise undetermined(information, np.arange(len(coef)), objective.rows.X.shape[1])
+        raise undetermined(information, np.arange(len(coef)), objective.at_hand.X.shape[1])
     kept = np.flatnonzero(free)
     for n_iter in range(MAX_ITER):
         step = np.zeros_like(coef)
@@ -155,7 +155,7 @@ def _maximize(objective: Objective, coef: Floats, free: Array, tolerance: float)
         promise = 0.5 * float(at.slope @ step)
         if promise <= tolerance:
             return _Maximum(coef, at, n_iter, True)
-        moved = np.abs(objective.loss.scores(table(objective.rows.X), step[None])).max()
+        moved = np.abs(objective.loss.scores(table(objective.at_hand.X), step[None])).max()
         step *= min(1.0, LONGEST / moved)
         for _ in range(HALVINGS):
             found = _at(objective, coef + step)

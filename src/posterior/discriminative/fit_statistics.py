@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import pinvh
 from scipy.special import chdtrc, xlogy
 
+from posterior.data.distant import Distant
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Floats
 from posterior.discriminative.design import labels
@@ -101,11 +102,13 @@ def _n_parameters(hessian: Floats, penalty: Penalty, coef: Floats) -> float:
 
 def null_log_likelihood(objective: Objective) -> float:
     """ℓ of the model that gives every row the same scores, but for its offset."""
-    codes, weight = labels(objective.rows)
-    m, offset = objective.loss.outputs, objective.rows.offset
-    if offset is None and objective.loss.intercept:
-        share = np.bincount(codes, weight, minlength=max(m, 2))
-        return float(xlogy(share, share / share.sum()).sum())
+    rows, m = objective.rows, objective.loss.outputs
+    offset = None if isinstance(rows, Distant) else rows.offset
+    if offset is None:
+        share = objective.class_weight()
+        chance = share / share.sum() if objective.loss.intercept else 1 / len(share)
+        return float(xlogy(share, chance).sum())
+    codes, weight = labels(objective.at_hand)
     rows = Rows(np.zeros((len(codes), 0)), Hard(codes, max(m, 2), weight), offset)
     loss = LogisticLoss(m, objective.loss.intercept)
     start = np.zeros((m, int(loss.intercept)))

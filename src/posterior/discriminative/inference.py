@@ -35,13 +35,14 @@ def covariance(objective: Objective, coef: Floats, robust: bool = False) -> Floa
     inverse = inverse_information(objective, coef)
     if not robust:
         return inverse
-    meat = objective.engine.sum(lambda rows: _squares(objective, rows, coef), objective.rows, False)
+    loss = objective.loss
+    meat = objective.engine.sum(lambda rows: _squares(loss, rows, coef), objective.rows, False)
     return np.asarray(inverse @ meat @ inverse)
 
 
-def _squares(objective: Objective, rows: Rows, coef: Floats) -> Floats:
+def _squares(loss: LogisticLoss, rows: Rows, coef: Floats) -> Floats:
     """Σ wᵢ gᵢ gᵢᵀ of rows, gᵢ = (pᵢ - yᵢ) ⊗ x̃ᵢ."""
-    at, x = scored(objective.loss, rows, coef), design(objective.loss, rows.X)
+    at, x = scored(loss, rows, coef), design(loss, rows.X)
     m, p = coef.shape
     out = np.empty((m, p, m, p))
     for a in range(m):

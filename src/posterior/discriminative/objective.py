@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from posterior.data.distant import Distant
 from posterior.data.rows import Hard, Rows, Soft, take
 from posterior.data.typing import Floats
 from posterior.discriminative.loss import LogisticLoss
@@ -18,14 +19,19 @@ from posterior.statistics.quadratic import Quadratic
 class Summer(Protocol):
     """What is needed of an engine."""
 
-    def sum(self, function: Callable[[Rows], Any], rows: Rows, exact: bool = True) -> Any: ...
+    def sum(
+        self, function: Callable[[Rows], Any], rows: Rows | Distant, exact: bool = True
+    ) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Objective:
-    """f(β) = loss(rows, β) + penalty(β), β (outputs, p). Every answer is a pass over the rows."""
+    """f(β) = loss(rows, β) + penalty(β), β (outputs, p). Every answer is a pass over the rows.
 
-    rows: Rows
+    What is summed holds the loss and not the objective: it may travel to where the rows are.
+    """
+
+    rows: Rows | Distant
     loss: LogisticLoss
     penalty: Penalty
     engine: Summer
@@ -40,20 +46,38 @@ class Objective:
         return self.penalty.ridge.size
 
     @property
+    def at_hand(self) -> Rows:
+        """The rows, for those who look at them one by one."""
+        if isinstance(self.rows, Distant):
+            raise ValueError(
+                "Expected rows in memory, which this looks at one by one, got a table that is "
+                "elsewhere. Fit the model to an array or a frame, of some of the rows if need be."
+            )
+        return self.rows
+
+    @property
     def weight(self) -> float:
         """How many rows there are, as they count."""
-        groups = self.rows.groups
-        assert isinstance(groups, Hard)
-        return float(len(self.rows) if groups.weight is None else groups.weight.sum())
+        if isinstance(self.rows, Distant):
+            return self.rows.weight
+        weight = self.rows.hard.weight
+        return float(len(self.rows) if weight is None else weight.sum())
+
+    def class_weight(self) -> Floats:
+        """The weight of the rows of each class."""
+        n_classes = max(self.loss.outputs, 2)
+        return np.asarray(self._sum(lambda rows: _class_weight(rows, n_classes)))
 
     def gradient(self, coef: Floats) -> Quadratic:
         """Value and gradient of the smooth part: all but the lasso."""
-        q = self._sum(lambda rows: self.loss.gradient(rows, coef))
+        loss = self.loss
+        q = self._sum(lambda rows: loss.gradient(rows, coef))
         return self._with_penalty(q, coef)
 
     def quadratic(self, coef: Floats) -> Quadratic:
         """With the Hessian (size, size)."""
-        q = self._with_penalty(self._sum(lambda rows: self.loss.quadratic(rows, coef)), coef)
+        loss = self.loss
+        q = self._with_penalty(self._sum(lambda rows: loss.quadratic(rows, coef)), coef)
         assert q.hessian is not None
         q.hessian[np.diag_indices(self.size)] += self.penalty.ridge.ravel()
         m, p = self.shape
@@ -68,7 +92,8 @@ class Objective:
 
     def diagonal(self, coef: Floats) -> Floats:
         """The diagonal of the Hessian, in the shape of the coefficients."""
-        q = self._sum(lambda rows: self.loss.diagonal(rows, coef))
+        loss = self.loss
+        q = self._sum(lambda rows: loss.diagonal(rows, coef))
         assert q.hessian is not None
         return np.asarray(q.hessian + self.penalty.ridge)
 
@@ -82,20 +107,29 @@ class Objective:
         return np.stack([products + np.diag(ridge) for ridge in self.penalty.ridge])
 
     def curvature(self, coef: Floats) -> Callable[[Floats], Floats]:
-        """v → H v."""
-        shares = self._sum(lambda rows: self.loss.shares(rows, coef)).together()
-        grouped = Rows(self.rows.X, Soft(shares))
+        """v → H v. Rows that are elsewhere find their shares anew for each product."""
+        loss = self.loss
+
+        def shared(rows: Rows) -> Rows:
+            return Rows(rows.X, Soft(loss.shares(rows, coef).together()))
+
+        if isinstance(self.rows, Distant):
+            grouped: Rows | Distant = self.rows.map(shared)
+        else:
+            shares = self._sum(lambda rows: loss.shares(rows, coef)).together()
+            grouped = Rows(self.rows.X, Soft(shares))
 
         def product(v: Floats) -> Floats:
-            sums = self.engine.sum(lambda rows: self.loss.product(rows, v), grouped, exact=False)
+            sums = self.engine.sum(lambda rows: loss.product(rows, v), grouped, exact=False)
             return np.asarray(sums + self.penalty.ridge * v)
 
         return product
 
     def sampled(self, n_rows: int) -> Objective:
         """The same of every so many-th row, each counting for those left out."""
-        groups = self.rows.groups
-        assert isinstance(groups, Hard)
+        if isinstance(self.rows, Distant):
+            return replace(self, rows=self.rows.sample).sampled(n_rows)
+        groups = self.rows.hard
         n = len(self.rows)
         if n_rows >= n:
             return self
@@ -113,3 +147,10 @@ class Objective:
     def _with_penalty(self, q: Quadratic, coef: Floats) -> Quadratic:
         value = q.value + self.penalty.smooth_value(coef)
         return Quadratic(value, q.gradient + self.penalty.gradient(coef), q.hessian)
+
+
+def _class_weight(rows: Rows, n_classes: int) -> Floats:
+    groups = rows.hard
+    known = groups.codes >= 0
+    weight = None if groups.weight is None else groups.weight[known]
+    return np.bincount(groups.codes[known], weight, n_classes).astype(np.float64)

@@ -49,10 +49,10 @@ def separation(objective: Objective, coef: Floats | None = None) -> Separation:
     if coef is not None and objective.size > WIDE and _separates(objective, coef):
         slope = objective.loss.parts(coef)[0]
         return Separation("complete", coef, tuple(map(int, np.flatnonzero(slope.any(axis=0)))))
-    codes, weight = labels(objective.rows)
+    codes, weight = labels(objective.at_hand)
     some = np.flatnonzero(weight > 0)
     present, inverse = np.unique(codes[some], return_inverse=True)
-    codes, X = inverse.astype(np.int32), take(objective.rows.X, some)
+    codes, X = inverse.astype(np.int32), take(objective.at_hand.X, some)
     margins = Margins.of(X, codes, len(present), objective.loss.intercept)
     chosen = margins.some()
     for complete in (True, False):
@@ -77,7 +77,7 @@ def _spread(
     objective: Objective, classes: Array, columns: Integers, slope: Floats, at_zero: Floats
 ) -> Floats:
     """Slopes of some classes and columns among zeros, as coefficients; the largest becomes one."""
-    m, d = objective.loss.outputs, objective.rows.X.shape[1]
+    m, d = objective.loss.outputs, objective.at_hand.X.shape[1]
     out = np.zeros((max(m, 2), d + 1))
     out[np.ix_(classes, columns)], out[classes, d] = slope, at_zero
     out = out[-m:] / np.abs(out).max()
@@ -86,8 +86,8 @@ def _spread(
 
 def _separates(objective: Objective, coef: Floats) -> bool:
     """Whether these coefficients themselves put every row on its class's side."""
-    codes, weight = labels(objective.rows)
-    score = objective.loss.scores(table(objective.rows.X), coef)
+    codes, weight = labels(objective.at_hand)
+    score = objective.loss.scores(table(objective.at_hand.X), coef)
     if objective.loss.outputs == 1:
         score = np.column_stack([np.zeros(len(score)), score])
     size, row = np.abs(score).max(initial=0.0), np.arange(len(score))
@@ -108,8 +108,8 @@ def overlap_is_certain(objective: Objective, coef: Floats) -> bool:
     except DegenerateError:
         return False
     g = plain.gradient(coef).gradient.ravel()
-    reach, X, m = 0.0, plain.rows.X, plain.loss.outputs
-    for rows in slabs(len(plain.rows), m * m + len(g) // m):
+    reach, X, m = 0.0, plain.at_hand.X, plain.loss.outputs
+    for rows in slabs(len(plain.at_hand), m * m + len(g) // m):
         V = score_covariance(plain.loss, X[rows], inverse)
         reach = max(reach, float(V.diagonal(axis1=1, axis2=2).max(initial=0.0)))
     # scores of two classes move apart by up to twice what one of them moves

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from posterior.data.rows import Features, Rows
+from posterior.data.source import Batch
 from posterior.data.typing import Floats
 from posterior.statistics.algebra import Addable
 
@@ -23,4 +24,15 @@ class Engine(Protocol):
         self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
     ) -> None:
         """function(chunk, its rows, its part of out) for all chunks."""
+        ...
+
+
+class Elsewhere(Protocol):
+    """Sums a function over the batches of a table that is not in this process's memory.
+
+    The function may be sent to other machines: it holds no lock, pool or connection.
+    """
+
+    def sum(self, function: Callable[[Batch], S], source: Any) -> S:
+        """function(batch) added up over all batches."""
         ...

@@ -1,4 +1,4 @@
-"""Threads of this process. All of the package's threads live here."""
+"""Threads of this process. All that compute live here; `streaming` has one that reads."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from posterior.data.distant import Distant
 from posterior.data.rows import Features, Hard, Rows, SparseRows, chunk_starts
 from posterior.data.typing import Floats
 from posterior.statistics.algebra import Addable
@@ -69,11 +70,13 @@ class Local:
     threads: int | None = None
     chunk_rows: int | None = None  # None: as many as keep a chunk busy for some milliseconds
 
-    def sum(self, function: Callable[[Rows], S], rows: Rows, exact: bool = True) -> S:
+    def sum(self, function: Callable[[Rows], S], rows: Rows | Distant, exact: bool = True) -> S:
         """function(chunk) added up over all chunks, in order.
 
         Sums that round depend on the chunks, which must then not depend on the number of threads.
         """
+        if isinstance(rows, Distant):  # each batch in chunks, wherever it is
+            return rows.sum(lambda batch: self.sum(function, batch, exact))
         exact = exact and isinstance(rows.groups, Hard)  # parts of rows do not add exactly
         size = self.chunk_rows or (
             self._even(len(rows), *_rows_to_sum(rows)) if exact else _rows_to_round(rows)

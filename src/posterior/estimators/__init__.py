@@ -1,5 +1,6 @@
 """scikit-learn's surface, thin: input becomes rows, the core does the work."""
 
+from posterior.estimators.dependence import AODE, KDB, TAN
 from posterior.estimators.discriminant import (
     GaussianDiscriminantAnalysis,
     LinearDiscriminantAnalysis,
@@ -19,6 +20,7 @@ from posterior.estimators.naive_bayes import (
     PoissonNB,
 )
 from posterior.estimators.neighbors import KNeighborsClassifier
+from posterior.estimators.predicting_frames import predict_frame
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.estimators.text import (
     CountVectorizer,
@@ -28,7 +30,8 @@ from posterior.estimators.text import (
     TfidfVectorizer,
 )
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - in the order of their letters
+    "AODE",
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
@@ -38,6 +41,7 @@ __all__ = [
     "GaussianNB",
     "HashingVectorizer",
     "JointBayes",
+    "KDB",
     "KMeans",
     "KNeighborsClassifier",
     "LinearDiscriminantAnalysis",
@@ -50,8 +54,10 @@ __all__ = [
     "NaiveBayes",
     "PoissonNB",
     "QuadraticDiscriminantAnalysis",
+    "TAN",
     "TableClassifier",
     "TextClassifier",
     "TfidfTransformer",
     "TfidfVectorizer",
+    "predict_frame",
 ]

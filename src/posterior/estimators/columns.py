@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from posterior.data import frames, validate
+from posterior.data import arrow, frames, validate
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
@@ -22,13 +22,16 @@ from posterior.estimators.hooks import Hooks
 from posterior.estimators.table import TableInput
 from posterior.families import (
     Bernoulli,
+    Binned,
     Categorical,
     Gaussian,
     Laplace,
+    MEstimate,
     Multinomial,
     Poisson,
     Product,
     PseudoRows,
+    StudentT,
 )
 from posterior.families.family import AnyFamily
 from posterior.families.product import Parts
@@ -38,10 +41,12 @@ from posterior.text.words import Words
 
 FAMILIES: dict[str, AnyFamily] = {
     "bernoulli": Bernoulli(),
+    "binned": Binned(),
     "categorical": Categorical(),
     "gaussian": Gaussian(),
     "multinomial": Multinomial(),
     "poisson": Poisson(),
+    "student": StudentT(),
     "words": Words(),
 }
 SPARSE = (Bernoulli, Multinomial, Poisson)  # families that read sparse rows
@@ -60,6 +65,8 @@ class MixedColumns(TableInput, Hooks):
 
     families: Any
     prior_rows: Any
+    chooses: ClassVar[bool] = False  # whether families="auto" has a meaning
+    chosen_: Mapping[int, str]  # families of columns of numbers, by their places
     reads_text: ClassVar[bool] = False  # whether sentences are words; otherwise they are kinds
 
     def __sklearn_tags__(self) -> Tags:
@@ -108,16 +115,18 @@ class MixedColumns(TableInput, Hooks):
         unknown = [name for name in asked if name not in names]
         if unknown:
             raise ValueError(f"Expected families for columns of {names}, got {unknown}.")
+        open_ = self._chosen_by_loss()
         families = []
-        for column in self.schema_:
+        for j, column in enumerate(self.schema_):
             family: AnyFamily | None
             if column.name in asked:
                 given = asked[column.name]
                 family = None if given is None else _family(given, column.name)
-            elif self.families is not None and not isinstance(self.families, Mapping):
+            elif not (open_ or self.families is None or isinstance(self.families, Mapping)):
                 family = _family(self.families, column.name)
             elif column.kind == "number":
-                family = Gaussian(PseudoRows(self.prior_rows))
+                chosen = getattr(self, "chosen_", {}) if open_ else {}
+                family = number_families(self.prior_rows)[chosen.get(j, "gaussian")]
             elif column.kind == "text":
                 family = Words(Laplace(self.prior_rows))
             else:
@@ -128,6 +137,9 @@ class MixedColumns(TableInput, Hooks):
         if all(family is None for family in families):
             raise ValueError("Expected a family for at least one column, got None for all.")
         return families
+
+    def _chosen_by_loss(self) -> bool:
+        return self.chooses and isinstance(self.families, str) and self.families == "auto"
 
     def _plain(self) -> bool:
         """Whether one family of numbers has all columns."""
@@ -153,10 +165,9 @@ class MixedColumns(TableInput, Hooks):
             texts = frames.items(_cells(columns, js[0]), self.schema_[js[0]].name)
             return term_rows(texts, self.engine_.map, n_threads())
         if isinstance(family, Categorical):
-            cells = [frames.items(_cells(columns, j), self.schema_[j].name) for j in js]
-            values = tuple(frames.distinct(c) for c in cells)
-            coded = zip(cells, values, strict=True)
-            return CodedRows(np.stack([frames.encode(c, v) for c, v in coded], axis=1), values)
+            coded = [_coded(columns, j, self.schema_[j].name) for j in js]
+            codes, values = zip(*coded, strict=True)
+            return CodedRows(np.stack(codes, axis=1), values)
         if isinstance(columns, np.ndarray):
             return np.ascontiguousarray(columns[:, js], np.float64)
         return np.stack([frames.numbers(columns[j]) for j in js], axis=1)
@@ -189,9 +200,11 @@ class MixedColumns(TableInput, Hooks):
         seen: dict[int, str] = {}
         features = self.statistics_.features
         parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, js), part in zip(self._blocks(), parts, strict=True):
+        learned = self._joint().parameters
+        learned = learned if isinstance(features, Parts) else (learned,)
+        for (family, js), part, found in zip(self._blocks(), parts, learned, strict=True):
             for i, j in enumerate(js):
-                seen[j] = _summary(family, part, i)
+                seen[j] = _summary(family, part, found, i)
         families = self._assigned()
         return Table(
             {
@@ -222,6 +235,15 @@ class MixedColumns(TableInput, Hooks):
         return np.stack(columns, axis=1)
 
 
+def number_families(prior_rows: float) -> dict[str, AnyFamily]:
+    """What a column of numbers may be, the simplest first."""
+    return {
+        "gaussian": Gaussian(PseudoRows(prior_rows)),
+        "student": StudentT(PseudoRows(prior_rows)),
+        "binned": Binned(MEstimate(prior_rows, None)),
+    }
+
+
 def _family(asked: Any, name: Any) -> AnyFamily:
     if isinstance(asked, str):
         if asked not in FAMILIES:
@@ -236,6 +258,18 @@ def _family(asked: Any, name: Any) -> AnyFamily:
     return asked
 
 
+def _coded(columns: Array | list[nw.Series[Any]], j: int, name: Any) -> tuple[Array, Array]:
+    """Codes of the cells of a column, and its values."""
+    known = None if isinstance(columns, np.ndarray) else arrow.strings(columns[j].to_native())
+    if known is None:
+        cells = frames.items(_cells(columns, j), name)
+        values = frames.distinct(cells)
+        return frames.encode(cells, values), values
+    texts, codes = known
+    values = frames.distinct(texts)
+    return np.append(frames.encode(texts, values), np.int32(-1))[codes], values  # -1 is missing
+
+
 def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:
     return columns[:, j].tolist() if isinstance(columns, np.ndarray) else columns[j].to_list()
 
@@ -248,7 +282,14 @@ def _sampled(part: Any, i: int, kind: frames.Kind) -> Array:
     return values.astype(np.float64) if kind == "number" else values
 
 
-def _summary(family: AnyFamily, part: Any, i: int) -> str:
+def _summary(family: AnyFamily, part: Any, learned: Any, i: int) -> str:
+    """What one column holds: of statistics and parameters of its family."""
+    if isinstance(family, Binned):
+        cuts = [f"{cut:.4g}" for cut in learned.cuts()[i]]
+        shown = ", ".join(cuts[:4]) + (", ..." if len(cuts) > 4 else "")
+        return f"{len(cuts) + 1} bins, cut at {shown}" if cuts else "1 bin"
+    if isinstance(family, StudentT):
+        return f"{learned.freedom[0, i]:.3g} degrees of freedom"
     if isinstance(family, Words):
         return f"{len(part.terms):,} words"
     if not isinstance(family, Categorical):

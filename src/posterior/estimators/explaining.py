@@ -15,10 +15,11 @@ from posterior.data.rows import Features
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.estimators.predicting import Predicting
+from posterior.estimators.predicting_files import PredictingFiles
 from posterior.generative.explanation import Evidence, Explanation
 
 
-class ExplainingRows(BaseEstimator):
+class ExplainingRows(PredictingFiles, BaseEstimator):
     """explain, from the evidence."""
 
     classes_: Array

@@ -13,7 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.names import quoted
 from posterior.data.rows import Hard, Rows
+from posterior.data.source import Source
 from posterior.data.typing import Array
+from posterior.engines.engine import Elsewhere
+from posterior.estimators import elsewhere
+from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.hooks import Hooks, check_same_features
 from posterior.generative.calibration import CALIBRATORS
 from posterior.generative.joint import JointStatistics, labeled
@@ -40,16 +44,30 @@ def all_or_nothing(method: F) -> F:
 class Learning(Hooks):
     """fit, partial_fit, merge, forget, decay."""
 
+    @property
+    def one_pass(self) -> bool:
+        """Whether rows are summed without knowing the others: no cuts or families come first."""
+        return True
+
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
+    ) -> Self:
         """Learn from rows and their classes; what was learned before is dropped.
 
         Parameters
         ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or the name of a column of the frame X
-        sample_weight : array of shape (n_samples,), optional
+        X : array, sparse matrix or frame of shape (n_samples, n_features); or a table that is
+            elsewhere and is read in batches: a path, a pattern such as "clicks/*.parquet", a list
+            of paths, a query, a DuckDB relation, a Dask or a Spark frame
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
+        checkpoint : path, optional
+            Where to write down what batches have added up to, if X is elsewhere: a fit that was
+            stopped goes on from there.
         """
+        if (there := elsewhere.found(X, checkpoint)) is not None:
+            return self._fit_elsewhere(there, y, sample_weight, checkpoint)
         self._validate_params()
         self._check_calibrated()
         X, y = self._with_target(X, y)
@@ -62,6 +80,26 @@ class Learning(Hooks):
         self._accept(self._sum(rows))
         if self.calibrated is not None:
             self._calibrate(rows)
+        return self
+
+    def _fit_elsewhere(
+        self,
+        there: tuple[Elsewhere, Source],
+        y: Any,
+        weight: Any,
+        checkpoint: FilePath | None,
+    ) -> Self:
+        """The same, summed where the rows are."""
+        if not self.one_pass:
+            raise ValueError(
+                f"Expected rows in memory: {type(self).__name__} looks at all of them before it "
+                "sums any. Fit on some of the rows, and go on with partial_fit."
+            )
+        self._validate_params()
+        self._check_calibrated(streaming=True)
+        total = elsewhere.learned(self, there, y, weight, checkpoint)
+        self.classes_, self._closed = total.classes, False
+        self._accept(total.statistics)
         return self
 
     @all_or_nothing

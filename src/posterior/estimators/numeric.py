@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from posterior.data import validate
+from posterior.data import arrow, validate
 from posterior.data.rows import Features, SparseRows
 from posterior.data.typing import Floats
 from posterior.estimators.base import GenerativeClassifier
@@ -46,6 +46,10 @@ class NumericInput(Parameters):
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
         if self._is_plain(X, reset):
             return X if isinstance(X, np.ndarray) else SparseRows.of(X)
+        if not reset and arrow.is_table(X) and X.column_names == self._feature_names_seen():
+            numbers = arrow.numbers(X)
+            if numbers is not None and len(numbers):
+                return numbers
         if getattr(X, "shape", (1, 1))[1:] == (0,):  # a frame of no columns has no type either
             raise ValueError(
                 f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
@@ -60,6 +64,9 @@ class NumericInput(Parameters):
         if not isinstance(table, np.ndarray):
             return SparseRows.of(table)
         return table.astype(np.float64) if table.dtype.kind == "O" else table  # None is missing
+
+    def _feature_names_seen(self) -> list[str]:
+        return list(getattr(self, "feature_names_in_", ()))
 
     def _is_plain(self, X: Any, reset: bool) -> bool:
         """Whether X is what the kernels read, so that the long way of checking can be spared."""

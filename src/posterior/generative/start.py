@@ -60,7 +60,7 @@ def embedded(X: Features) -> Array | SparseRows:
     return X if isinstance(X, SparseRows) else _dense(X)
 
 
-def _dense(X: Array | SparseRows | CodedRows) -> Floats:
+def _dense(X: Features) -> Floats:
     if isinstance(X, SparseRows):
         return X.scipy().toarray()
     if isinstance(X, CodedRows):

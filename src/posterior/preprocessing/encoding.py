@@ -25,7 +25,7 @@ class NumberColumn:
         cells = frames.numbers(column)
         gaps = np.isnan(cells)
         if gaps.all():
-            raise _empty(column.name)
+            raise empty(column.name)
         return cls(column.name, float(cells[~gaps].mean()), bool(gaps.any()))
 
     @property
@@ -58,11 +58,20 @@ class CategoryColumn:
 
     @classmethod
     def learn(cls, column: nw.Series[Any]) -> CategoryColumn:
-        cells = frames.items(column.to_list(), column.name)
-        levels = tuple(frames.distinct(cells).tolist())
-        if not levels:
-            raise _empty(column.name)
-        return cls(column.name, levels, None in cells)
+        found = cls.seen(column)
+        if not found.levels:
+            raise empty(column.name)
+        return found
+
+    @classmethod
+    def seen(cls, column: nw.Series[Any]) -> CategoryColumn:
+        """Of a part of a column, which may have no level at all."""
+        cells, _ = _cells(column)
+        return cls(column.name, tuple(frames.distinct(cells).tolist()), None in cells)
+
+    def __add__(self, other: CategoryColumn, /) -> CategoryColumn:
+        levels = tuple(sorted({*self.levels, *other.levels}))
+        return CategoryColumn(self.name, levels, self.gaps or other.gaps)
 
     @property
     def names(self) -> list[str]:
@@ -70,8 +79,8 @@ class CategoryColumn:
         return [*levels, f"{self.name} is missing"] if self.gaps else levels
 
     def encode(self, column: nw.Series[Any]) -> Floats:
-        cells = frames.items(column.to_list(), self.name)
-        codes = frames.encode(cells, np.array(self.levels, dtype=object))
+        cells, place = _cells(column)
+        codes = frames.encode(cells, np.array(self.levels, dtype=object))[place]
         known = (codes >= 0) & (codes < len(self.levels))
         places = np.where(known, codes - 1, len(self.levels) - 1 if self.gaps else -1)
         out = np.zeros((len(codes), len(self.names)))
@@ -108,7 +117,16 @@ class Encoding:
         return np.ascontiguousarray(np.column_stack([c.encode(cells) for c, cells in parts]))
 
 
-def _empty(name: str) -> ValueError:
+def _cells(column: nw.Series[Any]) -> tuple[list[str | None], Array]:
+    """Cells as text, and which of them each row has; Arrow knows the different ones."""
+    if not column.implementation.is_pyarrow() or column.dtype != nw.String:
+        return frames.items(column.to_list(), column.name), np.arange(len(column))
+    coded = column.to_native().dictionary_encode(null_encoding="encode").combine_chunks()
+    coded = coded.chunk(0) if hasattr(coded, "chunks") else coded
+    return frames.items(coded.dictionary.to_pylist(), column.name), coded.indices.to_numpy()
+
+
+def empty(name: str) -> ValueError:
     return ValueError(
         f"Expected cells in column {name!r}, but all its cells are missing. Leave the column out."
     )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app.cli import explanations, models, outputs, tables
+from posterior.app.cli import explanations, models, tables
 from posterior.app.cli.command import JSON, Answer, counted
 from posterior.app.cli.options import DATA, MODEL, ROWS_OUT, SEED
 from posterior.app.cli.progress import counting
+from posterior.data import outputs
+from posterior.data.answers import answered
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from collections.abc import Iterator
 
-PREDICTED = "predicted"
+    import pyarrow as pa
 
 
 def predict(
@@ -34,36 +35,25 @@ def predict(
 
     The rows are read and written some at a time, so that files may be larger than memory.
     """
-    known, kind = models.load(model), outputs.format_of(out)
+    known = models.load(model)
+    outputs.format_of(out)
 
-    def answered() -> Iterator[pa.Table]:
+    def reasons(X: pa.Table) -> dict[str, Any]:
+        return {"because": explanations.reasons(known, X)} if explain else {}
+
+    def pieces() -> Iterator[pa.Table]:
         with counting("answering") as count:
             for written, read in tables.pieces(data, models.types_learned(known)):
-                answers = _answers(known, read, explain)
-                kept = written if kind in outputs.TEXT else read
-                yield outputs.as_table(answers) if only else outputs.beside(kept, answers)
+                yield answered(known, written, read, out, only, reasons)
                 count(read.num_rows)
 
     facts = {"model": model, "data": data, "out": out}
     if json and out == outputs.STDOUT:
-        rows = [row for piece in answered() for row in piece.to_pylist()]
+        rows = [row for piece in pieces() for row in piece.to_pylist()]
         return Answer({**facts, "rows": len(rows), "predictions": rows})
-    n_rows = outputs.write(out, answered())
+    n_rows = outputs.write(out, pieces())
     said = [] if out == outputs.STDOUT else [f"{counted(n_rows, 'row')} answered, in {out}"]
     return Answer({**facts, "rows": n_rows}, said)
-
-
-def _answers(model: Any, table: pa.Table, explain: bool) -> dict[str, Any]:
-    X = models.features(model, table)
-    if not hasattr(model, "predict_proba"):  # k-means: the nearest center
-        return {PREDICTED: model.predict(X) + 1}
-    p = model.predict_proba(X)
-    classes = models.classes(model, p.shape[1])
-    answers = {PREDICTED: classes[p.argmax(axis=1)]}
-    answers |= {f"p_{label}": p[:, k] for k, label in enumerate(classes)}
-    if explain:
-        answers["because"] = explanations.reasons(model, X)
-    return answers
 
 
 def explain(

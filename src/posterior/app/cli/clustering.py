@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app.cli import models, outputs
+from posterior.app.cli import models
 from posterior.app.cli.command import JSON, Answer, console, counted
 from posterior.app.cli.options import DATA, LEFT_OUT, SEED
 from posterior.app.cli.progress import busy
+from posterior.data import outputs
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from posterior.data.outputs import plain
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -132,20 +134,3 @@ def _write_json(facts: dict[str, Any]) -> None:
     import json
 
     typer.echo(json.dumps(plain(facts), ensure_ascii=False, allow_nan=False))
-
-
-def plain(value: Any) -> Any:
-    """The same in words of JSON: arrays as lists, what is not finite as null."""
-    import math
-
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return str(value)

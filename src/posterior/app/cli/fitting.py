@@ -13,6 +13,7 @@ from posterior.app.cli import models
 from posterior.app.cli.command import Answer, counted
 from posterior.app.cli.options import DATA, LEFT_OUT, MODEL_OUT, SEED, TARGET
 from posterior.app.cli.progress import busy
+from posterior.app.cli.streaming import fit_streamed, is_pattern
 from posterior.app.cli.tables import name_of
 
 if TYPE_CHECKING:
@@ -45,18 +46,26 @@ def fit(
         typer.Option("--like", metavar="MODEL", help="Fit as this one was, so that they merge."),
     ] = None,
     drop: LEFT_OUT = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Read some rows at a time: for large files.")
+    ] = False,
     seed: SEED = 0,
 ) -> Answer:
     """Learn a model from a table, and write it to a file.
 
     By default the models are compared as `posterior report` does, and the chosen one is written,
     its probabilities corrected where that helps. A kind that is named is fitted as it is.
+
+    With --stream, or for a pattern such as 'clicks/*.parquet', files may be larger than memory; a
+    kind must be named.
     """
     from posterior.data import files
     from posterior.preprocessing.inference import infer
 
-    file = files.read(data)
     out = out or f"{name_of(data, 'model')}.posterior"
+    if stream or is_pattern(data):
+        return fit_streamed(data, target, model, drop or (), out)
+    file = files.read(data)
     with busy("learning") as step:
         if like is not None:
             found = _as(like, target)

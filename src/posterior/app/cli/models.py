@@ -9,10 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from posterior.app.cli.tables import Types, types_of
+from posterior.data.answers import classes, columns, features
+from posterior.data.learned_types import Types, types_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+__all__ = ["classes", "columns", "features"]  # of `data.answers`, beside those of this module
 
 TYPES = "file_types_"
 
@@ -46,34 +49,6 @@ def target_of(model: Any) -> str | None:
     """The column that the model answers, if it knows."""
     roles = getattr(model, "roles", None)
     return None if roles is None else roles.target or None
-
-
-def columns(model: Any) -> list[str]:
-    """The columns that the model reads, if it knows their names."""
-    return [str(name) for name in getattr(model, "feature_names_in_", ())]
-
-
-def classes(model: Any, n: int) -> Any:
-    """What the model tells apart: classes, or clusters, which count from 1."""
-    import numpy as np
-    from sklearn.base import is_classifier
-
-    return model.classes_ if is_classifier(model) else 1 + np.arange(n)
-
-
-def features(model: Any, table: pa.Table) -> pa.Table:
-    """The columns that the model reads, in its order; it may know their number alone."""
-    from posterior.data.files import column_named
-
-    if names := columns(model):
-        return table.select([column_named(table.column_names, name) for name in names])
-    width = getattr(model, "n_features_in_", table.num_columns)  # of a model that is fitted
-    if table.num_columns != width:
-        raise ValueError(
-            f"Expected a table of {width} columns, which the model knows by their places alone, "
-            f"got {table.num_columns}."
-        )
-    return table
 
 
 class Labeled(NamedTuple):

@@ -10,9 +10,9 @@ import typer
 from posterior.app.cli import models
 from posterior.app.cli.command import Answer
 from posterior.app.cli.options import DATA, LEFT_OUT, SEED, TARGET
-from posterior.app.cli.outputs import write_text
 from posterior.app.cli.progress import busy
 from posterior.app.cli.tables import name_of
+from posterior.data.outputs import write_text
 
 if TYPE_CHECKING:
     from rich.table import Table

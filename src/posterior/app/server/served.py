@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from posterior.app.cli import models
-from posterior.app.cli.tables import Types
 from posterior.app.server.cells import Row, table_of
 from posterior.app.server.columns import Column, columns_of, reads_documents
 from posterior.data import validate
+from posterior.data.learned_types import Types
 from posterior.data.names import plain
 from posterior.data.typing import Floats
 

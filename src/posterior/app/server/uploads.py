@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from posterior.app.cli import outputs, tables
+from posterior.app.cli import tables
 from posterior.app.server.errors import RequestError
 from posterior.app.server.served import Served, decide
-from posterior.data import files
+from posterior.data import files, outputs
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posterior.data.distant import Distant
 from posterior.data.typing import Floats, Integers
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers.quadratic_model import ByColumns, Columns, Model, Written
@@ -46,7 +47,8 @@ class ProximalNewton:
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
         rows, ridge, lasso = objective.weight, objective.penalty.ridge, objective.penalty.lasso
-        columns = None if objective.size <= WRITTEN else Columns.none(objective)
+        away = isinstance(objective.rows, Distant)  # whose columns are not at hand
+        columns = None if away or objective.size <= WRITTEN else Columns.none(objective)
         look = objective.quadratic if columns is None else objective.gradient
         coef = balanced(start, ridge, lasso)
         q = look(coef)

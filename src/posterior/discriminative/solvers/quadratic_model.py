@@ -97,7 +97,7 @@ class ByColumns:
 
     @classmethod
     def of(cls, objective: Objective, coef: Floats, q: Quadratic, columns: Columns) -> ByColumns:
-        loss, rows, penalty = objective.loss, objective.rows, objective.penalty
+        loss, rows, penalty = objective.loss, objective.at_hand, objective.penalty
         part = columns.part(coef)
         known = np.ascontiguousarray(columns.scores(part).T)
         if rows.offset is not None:
@@ -159,7 +159,7 @@ class Columns:
 
     @classmethod
     def none(cls, objective: Objective) -> Columns:
-        table, loss, nobody = numbers(objective.rows), objective.loss, np.empty(0, np.int64)
+        table, loss, nobody = numbers(objective.at_hand), objective.loss, np.empty(0, np.int64)
         return cls(table, loss, _taken(table, loss, nobody), nobody)
 
     def including(self, wanted: Integers) -> Columns:

@@ -14,7 +14,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from posterior.data.errors import DegenerateWarning
 from posterior.data.names import quoted
 from posterior.data.rows import Rows
+from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.discriminant.common import Discriminant
+from posterior.estimators.elsewhere import found
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED
 from posterior.families import MultivariateGaussian
@@ -94,17 +96,22 @@ class GaussianDiscriminantAnalysis(Discriminant):
         self.calibrated = calibrated
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
+    ) -> Self:
         """Learn from rows and their classes; what was learned before is dropped.
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features); missing cells are NaN or None
-        y : array of shape (n_samples,), or the name of a column of the frame X
-        sample_weight : array of shape (n_samples,), optional
+        X : array or frame of shape (n_samples, n_features), missing cells are NaN or None; or a
+            table that is elsewhere, as in `GaussianNB.fit`
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
+        checkpoint : path, optional
+            As in `GaussianNB.fit`.
         """
-        if self.covariance != "tune":
-            return super().fit(X, y, sample_weight)
+        if self.covariance != "tune" or found(X, checkpoint) is not None:
+            return super().fit(X, y, sample_weight, checkpoint=checkpoint)
         trial = clone(self).set_params(covariance="shared")
         trial.tune(X, y, sample_weight=sample_weight)
         self.covariance_kind_ = trial.covariance

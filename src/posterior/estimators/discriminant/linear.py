@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.errors import DegenerateError
 from posterior.data.typing import Floats
+from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.discriminant.common import (
     Discriminant,
     is_one_row,
@@ -23,6 +24,7 @@ from posterior.estimators.discriminant.common import (
     refuse_sums,
     with_covariance,
 )
+from posterior.estimators.elsewhere import found
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED
 from posterior.estimators.validating import FOLDS
@@ -106,15 +108,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.calibrated = calibrated
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
+    ) -> Self:
         """Learn from rows and their classes; what was learned before is dropped.
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features); missing cells are NaN or None
-        y : array of shape (n_samples,), or the name of a column of the frame X
-        sample_weight : array of shape (n_samples,), optional
+        X : array or frame of shape (n_samples, n_features), missing cells are NaN or None; or a
+            table that is elsewhere, as in `GaussianNB.fit`
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
+        checkpoint : path, optional
+            As in `GaussianNB.fit`.
         """
+        if (there := found(X, checkpoint)) is not None:
+            return self._fit_elsewhere(there, y, sample_weight, checkpoint)
         self._validate_params()
         self._given = None
         X, y = self._with_target(X, y)

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from posterior.data.errors import DegenerateError, DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.typing import Array, Floats
+from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.discriminant.common import (
     Discriminant,
     is_one_row,
@@ -20,6 +21,7 @@ from posterior.estimators.discriminant.common import (
     refuse_sums,
     with_covariance,
 )
+from posterior.estimators.elsewhere import found
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED, log_prior
 from posterior.families import MultivariateGaussian
@@ -103,15 +105,22 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.calibrated = calibrated
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
+    ) -> Self:
         """Learn from rows and their classes; what was learned before is dropped.
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features); missing cells are NaN or None
-        y : array of shape (n_samples,), or the name of a column of the frame X
-        sample_weight : array of shape (n_samples,), optional
+        X : array or frame of shape (n_samples, n_features), missing cells are NaN or None; or a
+            table that is elsewhere, as in `GaussianNB.fit`
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
+        checkpoint : path, optional
+            As in `GaussianNB.fit`.
         """
+        if (there := found(X, checkpoint)) is not None:
+            return self._fit_elsewhere(there, y, sample_weight, checkpoint)
         self._validate_params()
         self._covariances = None
         X, y = self._with_target(X, y)

@@ -20,7 +20,9 @@ from posterior.data.names import quoted
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats
 from posterior.engines.local import Local
+from posterior.estimators.elsewhere import refuse_elsewhere
 from posterior.estimators.numeric import NumericInput
+from posterior.estimators.predicting_files import PredictingFiles
 from posterior.generative.kmeans.lloyd import Say
 from posterior.generative.kmeans.points import Points, Spread, all_finite
 from posterior.generative.kmeans.seeding import at_random, plus_plus
@@ -36,7 +38,13 @@ def _has_spheres(model: Clusters) -> bool:
     return True
 
 
-class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, NumericInput):
+class Clusters(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    NumericInput,
+    PredictingFiles,
+):
     """Rows by their nearest center."""
 
     cluster_centers_: Array
@@ -78,10 +86,12 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Codes:
         """Learn the clusters, and give the cluster of each row."""
+        refuse_elsewhere(X, "fit_predict")
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Learn the clusters, and give the distance of each row from each of them."""
+        refuse_elsewhere(X, "fit_transform")
         return self.fit(X, sample_weight=sample_weight)._distances(self._points(X))
 
     def predict(self, X: Any) -> Codes:

@@ -11,9 +11,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from posterior.data.typing import Floats
+from posterior.engines.finding import found
+from posterior.estimators.checkpoint import (
+    FilePath,
+    checkpointed,
+    random_of,
+    refuse_in_memory,
+)
+from posterior.estimators.elsewhere import weights_of
 from posterior.estimators.kmeans.common import Clusters
+from posterior.estimators.kmeans.distant import distant_points
 from posterior.estimators.learning import all_or_nothing
 from posterior.generative.kmeans.lloyd import TIRED, Clustering, Stop, lloyd
+from posterior.generative.kmeans.points import Points
 
 
 class KMeans(Clusters):
@@ -105,15 +115,28 @@ class KMeans(Clusters):
         self.algorithm = algorithm
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: FilePath | None = None,
+    ) -> Self:
         """Find the centers.
 
         Parameters
         ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-            Missing cells of an array or frame are left out of distances and means.
+        X : array, sparse matrix or frame of shape (n_samples, n_features), or a table elsewhere
+            Missing cells of an array or frame are left out of distances and means. Files (a path,
+            a pattern, a list of paths), a query, or a frame of Dask or Spark are read in batches,
+            once for each iteration; centers begin in a sample of 100,000 rows, and there is no
+            `labels_`: predict has them.
         y : ignored
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight : array of shape (n_samples,), or of a table elsewhere the name of a column
+        checkpoint : path, optional
+            Where the fit of a table elsewhere writes down what it has summed. Killed and started
+            again, it goes on from there to the same model.
         """
         self._validate_params()
         if self.algorithm == "elkan" and self.n_clusters == 1:
@@ -122,22 +145,35 @@ class KMeans(Clusters):
                 RuntimeWarning,
                 stacklevel=3,
             )
-        points = self._points(X, sample_weight, reset=True)
+        where = found(X)
+        if where is None:
+            refuse_in_memory(checkpoint)
+            points = self._points(X, sample_weight, reset=True)
+            self._find(points, check_random_state(self.random_state))
+            return self
+        engine, source = where
+        weight = weights_of(source, sample_weight)
+        with checkpointed(self, engine, source, checkpoint, sample_weight=weight) as engine:
+            away = distant_points(self, engine, source, weight)
+            self._find(away, random_of(self.random_state, engine))
+            del self.labels_  # of the sample alone
+        return self
+
+    def _find(self, points: Points, random: np.random.RandomState) -> None:
+        """The best of all starts."""
         self._check_many(points)
         spread, say = self._spread(points), self._say()
         stop = Stop(self.tol * spread.variance, self.max_iter)
-        random = check_random_state(self.random_state)
         best: Clustering | None = None
         for _ in range(self._n_starts()):
             start = self._start(points, spread.mean, random)
             say("Initialization complete")
-            found = lloyd(points, start, spread, stop, say, points.dtype)
-            if best is None or found.inertia < best.inertia:
-                best = found
+            clustering = lloyd(points, start, spread, stop, say, points.dtype)
+            if best is None or clustering.inertia < best.inertia:
+                best = clustering
         assert best is not None
         self._accept(best, points.dtype)
         self.variance_ = best.inertia / float(spread.weight.sum())
-        return self
 
     def _accept(self, found: Clustering, dtype: Any) -> None:
         self.cluster_centers_ = found.centers.astype(dtype)
@@ -145,11 +181,11 @@ class KMeans(Clusters):
         self.inertia_, self.inertias_ = found.inertia, found.inertias
         self.reason_, self.converged_ = found.reason, found.reason != TIRED
         self.weights_ = found.weight / found.weight.sum()
-        n_found = len(np.unique(found.labels))
+        n_found = len(np.union1d(found.labels, np.flatnonzero(found.weight)))
         if n_found < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )

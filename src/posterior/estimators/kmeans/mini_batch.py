@@ -11,9 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Array, Floats
+from posterior.engines.finding import found
+from posterior.estimators.elsewhere import weights_of
 from posterior.estimators.kmeans.common import Clusters
+from posterior.estimators.kmeans.distant import distant_points
 from posterior.estimators.learning import all_or_nothing
-from posterior.generative.kmeans.mini_batch import Patience, Received, drawn_batch
+from posterior.generative.kmeans.distant import DistantPoints
+from posterior.generative.kmeans.mini_batch import Patience, Received, drawn_batches
 from posterior.generative.kmeans.points import Points
 
 
@@ -109,39 +113,48 @@ class MiniBatchKMeans(Clusters):
 
         Parameters
         ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
+        X : array, sparse matrix or frame of shape (n_samples, n_features), or a table elsewhere
+            Rows of files, a query, or a frame of Dask or Spark come in their order instead, are
+            read by this process alone, and get no `labels_`.
         y : ignored
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight : array of shape (n_samples,), or of a table elsewhere the name of a column
         """
         self._validate_params()
-        points = self._points(X, sample_weight, reset=True)
+        where = found(X)
+        if where is None:
+            points = self._points(X, sample_weight, reset=True)
+        else:
+            points = distant_points(self, *where, weights_of(where[1], sample_weight))
         self._check_many(points)
         spread, say = self._spread(points), self._say()
         self._random = random = check_random_state(self.random_state)
         centers = self._best_start(points, spread.mean, random)
-        n, size = len(points), min(self.batch_size, len(points))
-        share = (points.weights / points.weights.sum()).cumsum()
-        share /= share[-1]
-        drawing = points.unweighted()  # weight is in the draws already
+        n, weight = len(points), float(points.weights.sum())
+        if isinstance(points, DistantPoints):
+            n, weight = points.away.n_rows, points.away.weight
+        size = min(self.batch_size, n)
+        batches = drawn_batches(points, size, random)
+        if where is not None and isinstance(points, DistantPoints):
+            batches = points.in_turn(where[1], size)
         patience = Patience(
             self.tol * spread.variance, min(2 * size / (n + 1), 1.0), self.max_no_improvement
         )
         received, self._since = Received(centers, np.zeros_like(centers)), 0
         n_steps = self.max_iter * n // size
         for step in range(1, n_steps + 1):
-            batch, before = drawing.take(drawn_batch(share, size, random)), received
+            batch, before = next(batches), received
             received, inertia = self._step(received, batch, size)
-            say(f"Minibatch step {step}/{n_steps}: mean batch inertia: {inertia / size}")
+            inertia /= float(batch.weights.sum()) or 1.0  # of a row
+            say(f"Minibatch step {step}/{n_steps}: mean batch inertia: {inertia}")
             if step == 1:  # its inertia is that of the start
                 continue
             shift = float(((received.centers - before.centers) ** 2).sum())
-            if reason := patience.reason_to_stop(inertia / size, shift):
+            if reason := patience.reason_to_stop(inertia, shift):
                 say(f"Converged ({reason}) at step {step}/{n_steps}")
                 break
         self.n_steps_, self.n_iter_ = step, int(np.ceil(step * size / n))
         self._accept(received, points.dtype)
-        mean = inertia / size if patience.average is None else patience.average
-        self.inertia_ = mean * float(points.weights.sum())
+        self.inertia_ = weight * (inertia if patience.average is None else patience.average)
         if self.compute_labels:
             self._label(points)
         self.variance_ = self.inertia_ / float(spread.weight.sum())
@@ -224,8 +237,9 @@ class MiniBatchKMeans(Clusters):
     def _label(self, points: Points) -> None:
         space = points.space(len(self.cluster_centers_))
         space.assign(self._centers())
-        self.labels_ = space.labels
-        self.inertia_ = float(points.weights @ space.distances())
+        self.inertia_ = space.assigned().inertia
+        if not isinstance(points, DistantPoints):
+            self.labels_ = space.labels
 
     def _sample(self, points: Points, size: int, random: np.random.RandomState) -> Points:
         """Rows drawn to find a start in."""

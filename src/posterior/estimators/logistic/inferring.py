@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from posterior import kernels
 from posterior.data import validate
 from posterior.data.errors import SeparationWarning
 from posterior.data.names import plain
-from posterior.data.rows import Hard
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.discriminative import inference
@@ -169,13 +168,13 @@ class Inferring(LogisticModel):
         if scores.shape[1] == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         kernels.normalize(scores, "log_posterior")
-        groups = fitted.objective.rows.groups
-        assert isinstance(groups, Hard)
+        groups = fitted.objective.at_hand.hard
         return HeldOut(scores, groups.codes, model.classes_, None, groups.weight)
 
     def _name_separation(self, fitted: Fitted) -> None:
         """Without a penalty, classes that columns tell apart have no best coefficients."""
-        found = separation(fitted.objective, fitted.coef)
+        objective = fitted.objective
+        found = separation(replace(objective, rows=objective.rows.sample), fitted.coef)
         if not found:
             return
         names = self._design_names()

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from posterior import kernels
 from posterior.data import frames, validate
+from posterior.data.distant import Distant
 from posterior.data.names import plain
 from posterior.data.rows import Features, Hard, Rows, SparseRows
 from posterior.data.typing import Array, Floats
@@ -20,6 +21,7 @@ from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty
 from posterior.discriminative.solvers import Solution, Solver, Watch
 from posterior.discriminative.solvers.solution import ignore
+from posterior.engines.finding import found
 from posterior.engines.local import Local
 from posterior.estimators.explaining import ExplainingRows
 from posterior.estimators.logistic import settings
@@ -62,6 +64,14 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         validate_data(self, X, reset=reset, skip_check_array=True)
         return self.encoding_(table)
 
+    def _learn_columns(self, frame: Any, encoding: Encoding | None) -> None:
+        """Names and coding of the columns, from rows whose coding is known."""
+        self.encoding_ = encoding
+        if encoding is None:
+            super()._features(frame, fitting=True, reset=True)
+        else:
+            validate_data(self, frame, reset=True, skip_check_array=True)
+
     def _design_names(self) -> Array:
         """What each coefficient belongs to."""
         if self.encoding_ is not None:
@@ -76,22 +86,30 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Rows:
         """Checked input, as the loss reads it; sets the classes."""
+        if found(X) is not None:
+            raise TypeError(
+                f"Expected rows in memory, which {type(self).__name__} splits into folds, got a "
+                "table that is elsewhere. Use LogisticRegression, or read some of the rows."
+            )
         if isinstance(y, str):
             X, y = frames.split_target(X, y)
         features = self._features(X, fitting=True, reset=True)
         self.classes_, codes = validate.labels(y, features.shape[0])
         weight = validate.weights(sample_weight, features.shape[0])
         settings.check_input(self.solver, features, len(self.classes_))
-        if len(self.classes_) < 2:
-            raise ValueError(
-                "This solver needs samples of at least 2 classes in the data, but the data "
-                f"contains only one class: {plain(self.classes_[0])!r}."
-            )
+        self._check_classes()
         return Rows(
             features,
             Hard(codes, len(self.classes_), self._class_weights(codes, weight)),
             settings.offsets(offset, features.shape[0], self._n_outputs),
         )
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "This solver needs samples of at least 2 classes in the data, but the data "
+                f"contains only one class: {plain(self.classes_[0])!r}."
+            )
 
     @property
     def _n_outputs(self) -> int:
@@ -106,13 +124,13 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         factor = each[codes].astype(np.float64)
         return np.asarray(factor if weight is None else factor * weight)
 
-    def _objective(self, rows: Rows, C: float, ratio: float) -> Objective:
-        shape = (self._n_outputs, rows.X.shape[1] + int(self.fit_intercept))
+    def _objective(self, rows: Rows | Distant, C: float, ratio: float) -> Objective:
+        shape = (self._n_outputs, rows.sample.X.shape[1] + int(self.fit_intercept))
         scale = self.intercept_scaling if self.solver == "liblinear" else np.inf
         penalty = settings.penalty_of(shape, C, ratio, scale if self.fit_intercept else None)
         names = [*map(plain, self._design_names()), *(["intercept"] if self.fit_intercept else [])]
         penalty = settings.with_prior(penalty, getattr(self, "prior", None), names)
-        loss = LogisticLoss(shape[0], self.fit_intercept, self._origin(rows, penalty))
+        loss = LogisticLoss(shape[0], self.fit_intercept, self._origin(rows.sample, penalty))
         return Objective(rows, loss, penalty, self.engine_)
 
     def _origin(self, rows: Rows, penalty: Penalty) -> Floats | None:
@@ -125,14 +143,18 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     def _minimized(
         self, solver: Solver, objective: Objective, start: Floats, watch: Watch = ignore
     ) -> Solution:
-        """The solution; cells that are no numbers spoil it, and are looked for only then."""
+        """The solution; cells that are no numbers spoil it, and are looked for only then.
+
+        Those of a table that is elsewhere are looked at batch by batch.
+        """
+        near = objective.rows.sample.X
         try:
             solution = solver.minimize(objective, start, watch)
         except (ValueError, np.linalg.LinAlgError):
-            self._check_cells(objective.rows.X, 0, fitting=True)
+            self._check_cells(near, 0, fitting=True)
             raise
         if not np.isfinite(solution.trace[-1].value):
-            self._check_cells(objective.rows.X, 0, fitting=True)
+            self._check_cells(near, 0, fitting=True)
         return solution
 
     def _accept(self, solution: Solution, objective: Objective, dtype: Any) -> None:
@@ -142,7 +164,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         self.coef_ = slope.astype(dtype)
         self.intercept_ = intercept.astype(dtype)
         self.trace_ = solution.trace
-        self.typical_ = typical_row(objective.rows.X)
+        self.typical_ = typical_row(objective.rows.sample.X)
 
     def _parts(self) -> tuple[Floats, Floats]:
         coef = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_

@@ -15,8 +15,10 @@ from posterior.data.typing import Floats
 from posterior.discriminative.firth import FirthFit, firth
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers import Solution, Step
+from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.logistic import settings
+from posterior.estimators.logistic.distant import all_rows
 from posterior.estimators.logistic.inferring import Fitted, Inferring
 from posterior.estimators.logistic.model import centered
 from posterior.estimators.logistic.streaming import Streaming
@@ -137,16 +139,29 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        checkpoint: FilePath | None = None,
+    ) -> Self:
         """Learn from rows and their classes.
 
         Parameters
         ----------
-        X : array, sparse matrix or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,), or the name of a column of the frame X
-        sample_weight : array of shape (n_samples,), optional
+        X : array, sparse matrix or frame of shape (n_samples, n_features), or a table elsewhere
+            Files (a path, a pattern, a list of paths), a query, or a frame of Dask or Spark: read
+            in batches, once to learn the columns and once or twice for each iteration.
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or of a table elsewhere the name of a column
         offset : array of shape (n_samples,) or (n_samples, n_classes), optional
             Log odds known beforehand, with a coefficient of one.
+        checkpoint : path, optional
+            Where the fit of a table elsewhere writes down what it has summed. Killed and started
+            again, it goes on from there to the same model.
         """
         self._validate_params()
         settings.warn_of_jobs(self.n_jobs)
@@ -156,28 +171,29 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
             raise ValueError("Expected firth=True or prior=, got both: each is a prior.")
         if self.firth:
             C, ratio = np.inf, 0.0  # Jeffreys' prior takes the place of the penalty
-        objective = self._objective(self._rows(X, y, sample_weight, offset), C, ratio)
-        stop, start = settings.stop_of(self), self._start(objective)
-        solver = settings.solver_of(self.solver, objective, stop, self.step)
-        watched = Watched(self, X, y, sample_weight, self.max_iter)
-        watched.begin(objective.loss, start)
-        firth_fit = None
-        if self.firth:
-            self._check_cells(objective.rows.X, 0, fitting=True)
-            firth_fit, solution = firth_solution(objective)
-            self.solver_ = "Firth"
-        else:
-            solution = self._minimized(solver, objective, start, watched)
-            self.solver_ = type(solver).__name__
-        settings.warn_if_tired(self.solver, self.solver_, solution)
-        self.n_iter_ = np.array([solution.n_iter], np.int32)
-        self._accept(solution, objective, getattr(X, "dtype", None))
-        self._fitted = Fitted(objective, centered(solution.coef, objective), firth_fit)
-        self.__dict__.pop("_curvature", None)  # a stream after this fit is a new one
-        likelihood = np.isinf(C) and not self.prior
-        if likelihood and self.solver_ not in ("Firth", "GradientAscent") and self.max_iter > 0:
-            self._name_separation(self._fitted)
-        watched.end()
+        with all_rows(self, X, y, sample_weight, offset, checkpoint) as rows:
+            objective = self._objective(rows, C, ratio)
+            stop, start = settings.stop_of(self), self._start(objective)
+            solver = settings.solver_of(self.solver, objective, stop, self.step)
+            watched = Watched(self, X, y, sample_weight, self.max_iter)
+            watched.begin(objective.loss, start)
+            firth_fit = None
+            if self.firth:
+                self._check_cells(objective.at_hand.X, 0, fitting=True)
+                firth_fit, solution = firth_solution(objective)
+                self.solver_ = "Firth"
+            else:
+                solution = self._minimized(solver, objective, start, watched)
+                self.solver_ = type(solver).__name__
+            settings.warn_if_tired(self.solver, self.solver_, solution)
+            self.n_iter_ = np.array([solution.n_iter], np.int32)
+            self._accept(solution, objective, getattr(X, "dtype", None))
+            self._fitted = Fitted(objective, centered(solution.coef, objective), firth_fit)
+            self.__dict__.pop("_curvature", None)  # a stream after this fit is a new one
+            likelihood = np.isinf(C) and not self.prior
+            if likelihood and self.solver_ not in ("Firth", "GradientAscent") and self.max_iter > 0:
+                self._name_separation(self._fitted)
+            watched.end()
         return self
 
     def begin_at(self, model: Any) -> Self:

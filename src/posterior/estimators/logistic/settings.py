@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from posterior.data.distant import Distant
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
@@ -37,6 +38,7 @@ WITH_LASSO = ("auto", "liblinear", "saga")
 MATRIX = 400  # coefficients whose Hessian is worth writing down
 WIDE = 150  # the same where there are fewer rows than columns
 WORTH = 10**8  # multiplications for a Hessian of several outputs
+LASSO = 3000  # the same of a lasso, where columns are not at hand
 MANY = 2000  # rows for each coefficient: a sample of them says where to begin
 
 
@@ -201,6 +203,12 @@ def stop_of(model: Any) -> Stop:
 def solver_of(name: str, objective: Objective, stop: Stop, step: float) -> Solver:
     """The solver that goes by a name, or the best one for this objective."""
     if not objective.penalty.smooth:
+        if isinstance(objective.rows, Distant) and objective.size > LASSO:
+            raise ValueError(
+                f"Expected at most {LASSO} coefficients for a lasso on a table that is elsewhere, "
+                f"got {objective.size}: its columns are not at hand one by one. Use l1_ratio=0, "
+                "or read the rows into memory."
+            )
         return ProximalNewton(stop)
     match name:
         case "gradient-ascent":

@@ -69,7 +69,7 @@ class Streaming(LogisticModel):
         before, H0 = self._coefficients, self._curvature
         coef = before
         for _ in range(STEPS):
-            q = (loss.quadratic if written else loss.diagonal)(objective.rows, coef)
+            q = (loss.quadratic if written else loss.diagonal)(objective.at_hand, coef)
             assert q.hessian is not None
             apart = (coef - before).ravel()
             pull = H0 @ apart if written else H0 * apart

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from posterior import kernels
+from posterior.data.distant import Distant
 from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
@@ -35,32 +37,47 @@ def numbers_of(asked: Any, n_rows: int) -> list[int]:
     return sorted({int(k) for k in numbers})
 
 
+def criterion_of(model: MixtureModel) -> str:
+    return model.n_components if isinstance(model.n_components, str) else model.criterion
+
+
+def refuse_held_out(model: MixtureModel) -> None:
+    """No part of a table that is elsewhere is held out."""
+    if criterion_of(model) == "held_out" and not isinstance(model.n_components, Integral):
+        raise ValueError(
+            "Expected 'bic' or 'icl' to choose the number of components of a table that is "
+            "elsewhere, got 'held_out', which learns from parts of it."
+        )
+
+
 def compared(
-    model: MixtureModel, rows: Rows, trials: list[Ascent[Any, Any]], random: np.random.RandomState
+    model: MixtureModel,
+    rows: Rows | Distant,
+    trials: list[Ascent[Any, Any]],
+    random: np.random.RandomState,
 ) -> tuple[Table, int]:
     """A line for each number of components, and which is best."""
-    asked = model.n_components if isinstance(model.n_components, str) else model.criterion
-    weight = _weight(rows)
-    n = float(weight.sum())
+    asked = criterion_of(model)
+    n = rows.weight if isinstance(rows, Distant) else float(_weight(rows).sum())
     lines: dict[str, list[float]] = {name: [] for name in ("log_likelihood", "bic", "aic", "icl")}
     size: list[int] = []
     for trial in trials:
         joint = trial.joint
-        R, log_evidence = _posterior(joint, rows)
+        log_likelihood, decided = model.engine_.sum(_decided(joint), rows, exact=False)
         p = joint.family.n_parameters(joint.parameters) + len(joint.log_prior) - 1
-        log_likelihood = total(weight, log_evidence)
         size.append(p)
         bic = -2 * log_likelihood + p * np.log(n)
         lines["log_likelihood"].append(log_likelihood)
         lines["bic"].append(bic)
         lines["aic"].append(-2 * log_likelihood + 2 * p)
-        lines["icl"].append(bic - 2 * float(weight @ np.log(R.max(axis=1))))
+        lines["icl"].append(bic - 2 * decided)
     columns: dict[str, Array] = {
         "n_components": np.array([len(t.joint.log_prior) for t in trials]),
         "n_parameters": np.array(size),
         **{name: np.array(values) for name, values in lines.items()},
     }
     if asked == "held_out":
+        assert isinstance(rows, Rows)
         columns["held_out"] = np.array(
             [_held_out(model, rows, len(t.joint.log_prior), random) for t in trials]
         )
@@ -81,6 +98,17 @@ def _held_out(model: MixtureModel, rows: Rows, k: int, random: np.random.RandomS
         _, log_evidence = _posterior(ascent.joint, rows.take(held))
         value += total(weight[held], log_evidence)
     return value / float(weight.sum())
+
+
+def _decided(joint: Joint[Any, Any]) -> Callable[[Rows], Floats]:
+    """Sums log p(x), and the log posterior of each row's most probable component."""
+
+    def decided(rows: Rows) -> Floats:
+        R, log_evidence = _posterior(joint, rows)
+        weight = _weight(rows)
+        return np.array([total(weight, log_evidence), weight @ np.log(R.max(axis=1))])
+
+    return decided
 
 
 def _posterior(joint: Joint[Any, Any], rows: Rows) -> tuple[Array, Array]:

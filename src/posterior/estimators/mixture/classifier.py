@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,23 +17,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior import kernels
 from posterior.data import validate
+from posterior.data.distant import Distant
 from posterior.data.names import quoted
 from posterior.data.rows import Features, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
+from posterior.engines.finding import found
 from posterior.estimators.base import GenerativeClassifier
+from posterior.estimators.checkpoint import (
+    FilePath,
+    checkpointed,
+    random_of,
+    refuse_in_memory,
+)
+from posterior.estimators.elsewhere import column_of, weights_of
 from posterior.estimators.hooks import Parameters
 from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.mixture.distant_labels import partly_labeled
 from posterior.estimators.mixture.hidden_rows import gain
-from posterior.estimators.mixture.labels import partly_known
+from posterior.estimators.mixture.labels import in_one, partly_known, summed, weighed
 from posterior.estimators.naive_bayes import ComplementNB, NaiveBayes
+from posterior.estimators.predicting_files import PredictingFiles
 from posterior.generative.components import Components
 from posterior.generative.em import Ascent, Hidden, Stop, climb
 from posterior.generative.expectation import HIDDEN, expectation
 from posterior.generative.joint import Joint, JointStatistics
 
 
-class MixtureClassifier(ClassifierMixin, Parameters):
+class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
     """A generative classifier whose classes are mixtures, and whose labels may be hidden.
 
     p(x, y) = Σ_{k of y} π_k p(x | θ_k). A label says that the row's component is one of its
@@ -133,22 +145,49 @@ class MixtureClassifier(ClassifierMixin, Parameters):
         return base
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: FilePath | None = None,
+    ) -> Self:
         """Learn from rows, of which some or all have a label.
 
         Parameters
         ----------
-        X : whatever the classifier takes
-        y : array of shape (n_samples,), or the name of a column of the frame X
-        sample_weight : array of shape (n_samples,), optional
+        X : whatever the classifier takes, or a table elsewhere
+            Files (a path, a pattern, a list of paths), a query, or a frame of Dask or Spark are
+            read in batches, once for each step of EM.
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or of a table elsewhere the name of a column
+        checkpoint : path, optional
+            Where the fit of a table elsewhere writes down what it has summed. Killed and started
+            again, it goes on from there to the same model.
         """
         self._validate_params()
-        base, rows = self._rows(X, y, sample_weight)
+        where = found(X)
+        if where is None:
+            refuse_in_memory(checkpoint)
+            base, rows = self._rows(X, y, sample_weight)
+            return self._fit(base, rows, check_random_state(self.random_state))
+        engine, source = where
+        y, weight = column_of(source, y, "target column"), weights_of(source, sample_weight)
+        asked = {"y": y, "sample_weight": weight}
+        with checkpointed(self, engine, source, checkpoint, **asked) as engine:
+            base = self._base()
+            self.classes_, away = partly_labeled(base, self.hidden_label, engine, source, y, weight)
+            return self._fit(base, away, random_of(self.random_state, engine))
+
+    def _fit(
+        self, base: GenerativeClassifier, rows: Rows | Distant, random: np.random.RandomState
+    ) -> Self:
         self.n_features_in_ = base.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(base, "feature_names_in_"):
             self.feature_names_in_ = base.feature_names_in_
-        self._learn(base, rows)
+        self._learn(base, rows, random)
         return self
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[GenerativeClassifier, Rows]:
@@ -162,27 +201,19 @@ class MixtureClassifier(ClassifierMixin, Parameters):
         weight = validate.weights(sample_weight, n)
         return base, Rows(features, Hard(codes, len(self.classes_), weight))
 
-    def _learn(self, base: GenerativeClassifier, rows: Rows) -> None:
-        rows = Rows(rows.X, self._weighed(rows.hard))
-        components = self._components(rows.hard)
+    def _learn(
+        self, base: GenerativeClassifier, rows: Rows | Distant, random: np.random.RandomState
+    ) -> None:
+        rows = rows.map(partial(weighed, hidden_weight=self.hidden_weight))
+        components = self._components(rows.sample.hard)
         self.component_class_ = self.classes_[components.of_class]
         base.classes_ = self.component_class_  # for errors, which name classes
-        random = check_random_state(self.random_state)
         hidden = self._hidden(base, rows, components)
         ascents = []
         for _ in range(self.n_init if len(components) > len(self.classes_) else 1):
             with base._names():
                 ascents.append(self._ascend(base, hidden, rows, components, random))
         self._accept(base, max(ascents, key=lambda ascent: ascent.value))
-
-    def _weighed(self, groups: Hard) -> Hard:
-        """Rows without a label count as much as was asked for."""
-        hidden = groups.codes == HIDDEN
-        if self.hidden_weight == 1 or not hidden.any():
-            return groups
-        weight = np.ones(len(hidden)) if groups.weight is None else groups.weight
-        weight = np.where(hidden, self.hidden_weight, 1.0) * weight
-        return Hard(groups.codes, groups.n_groups, weight)
 
     def _components(self, groups: Hard) -> Components:
         """How many each class has, as asked."""
@@ -208,13 +239,15 @@ class MixtureClassifier(ClassifierMixin, Parameters):
         return components
 
     def _hidden(
-        self, base: GenerativeClassifier, rows: Rows, components: Components
+        self, base: GenerativeClassifier, rows: Rows | Distant, components: Components
     ) -> Hidden[Any, Any]:
-        in_one = Hard(np.zeros(len(rows), np.int32), 1, rows.hard.weight)
-        pooled = base._sum(Rows(rows.X, in_one))
+        pooled = summed(base, rows.map(in_one))
         allowed = components.allowed
 
         def maximize(sums: JointStatistics[Any], before: Joint[Any, Any] | None) -> Joint[Any, Any]:
+            if before is None and isinstance(rows, Distant) and not rows.complete:
+                # with room for values that the rows of the first guess do not have
+                sums = sums + pooled.placed(np.zeros(1, np.int64), len(components)) * 0
             if before is None or not sums.features.keeps_rows():
                 joint = base._finish(sums)
                 family, parameters = joint.family, joint.parameters
@@ -241,15 +274,20 @@ class MixtureClassifier(ClassifierMixin, Parameters):
         self,
         base: GenerativeClassifier,
         hidden: Hidden[Any, Any],
-        rows: Rows,
+        rows: Rows | Distant,
         components: Components,
         random: np.random.RandomState,
     ) -> Ascent[Any, Any]:
-        labels, engine = rows.hard, base.engine_
-        groups = components.first(rows.X, labels, engine.fill, engine.sum, random)
-        first = base._sum(Rows(rows.X, groups))
+        if len(components) == len(self.classes_):
+            first = summed(base, rows)  # of the rows whose labels are known
+            hides = (rows.sample.hard.codes == HIDDEN).any()  # or some row beyond the sample does
+            known = not hides and float(first.weight.sum().rounded()) == hidden.weight
+        else:
+            near, engine = rows.sample, base.engine_
+            groups = components.first(near.X, near.hard, engine.fill, engine.sum, random)
+            first, known = base._sum(Rows(near.X, groups)), False
         joint = hidden.maximize(first, None)
-        if len(components) == len(self.classes_) and not (labels.codes == HIDDEN).any():
+        if known:
             return Ascent(joint, first, (), "converged")  # nothing is hidden
         return climb(hidden, joint, Stop(self.max_iter, self.tol), lambda *_: None)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from posterior.data.rows import Rows, take
 from posterior.data.table import Table
@@ -36,7 +37,8 @@ def gain(trial: MixtureClassifier, base: GenerativeClassifier, rows: Rows, folds
         for way, learned in enumerate((seen, np.concatenate([seen, hidden]))):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                trial._learn(copy(base), rows.take(learned))
+                random = check_random_state(trial.random_state)
+                trial._learn(copy(base), rows.take(learned), random)
             log_posterior, _ = trial._log_posterior(take(rows.X, held))
             log_proba = trial._of_classes(log_posterior)
             loss[way, fold == f] = -log_proba[np.arange(len(held)), codes[held]]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from posterior.data import validate
+from posterior.data.distant import Distant
 from posterior.data.frames import missing
+from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes
+from posterior.estimators.base import GenerativeClassifier
 from posterior.generative.expectation import HIDDEN
+from posterior.generative.joint import JointStatistics, labeled
 
 
 def partly_known(y: Any, marker: Any, n_rows: int) -> tuple[Array, Codes]:
@@ -56,3 +61,26 @@ def _hidden(y: Array, marker: Any) -> Array:
     if y.dtype.kind == "O":
         return hidden | np.array([missing(v) for v in y], bool)
     return hidden
+
+
+def weighed(rows: Rows, hidden_weight: float) -> Rows:
+    """Rows without a label count as much as was asked for."""
+    groups = rows.hard
+    hidden = groups.codes == HIDDEN
+    if hidden_weight == 1 or not hidden.any():
+        return rows
+    weight = np.ones(len(hidden)) if groups.weight is None else groups.weight
+    weight = np.where(hidden, hidden_weight, 1.0) * weight
+    return Rows(rows.X, Hard(groups.codes, groups.n_groups, weight))
+
+
+def in_one(rows: Rows) -> Rows:
+    """All rows as one group."""
+    return Rows(rows.X, Hard(np.zeros(len(rows), np.int32), 1, rows.hard.weight))
+
+
+def summed(base: GenerativeClassifier, rows: Rows | Distant) -> JointStatistics[Any]:
+    """Rows by their groups; cells of a table elsewhere are looked at when it is read."""
+    if not isinstance(rows, Distant):
+        return base._sum(rows)
+    return base.engine_.sum(partial(labeled, family=base._family()), rows)

@@ -11,14 +11,25 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from posterior.data import validate
+from posterior.data.distant import Distant
 from posterior.data.errors import DegenerateWarning, NotFiniteError
 from posterior.data.rows import Features, Groups, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
+from posterior.engines.finding import found
+from posterior.estimators.checkpoint import (
+    FilePath,
+    checkpointed,
+    random_of,
+    refuse_in_memory,
+)
+from posterior.estimators.elsewhere import refuse_elsewhere, weights_of
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.mixture.answering import Answering
-from posterior.estimators.mixture.choosing import compared, numbers_of
+from posterior.estimators.mixture.choosing import compared, numbers_of, refuse_held_out
 from posterior.estimators.mixture.collapse import Collapse
+from posterior.estimators.mixture.distant import hidden_rows
+from posterior.estimators.mixture.labels import in_one
 from posterior.estimators.mixture.progress import Progress
 from posterior.generative.em import Ascent, Hidden, Stop, climb, leap
 from posterior.generative.expectation import HIDDEN, expectation
@@ -46,28 +57,55 @@ class MixtureModel(Answering):
     weights_: Floats
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: FilePath | None = None,
+    ) -> Self:
         """Learn the components by EM, from `n_init` starts, of which the best is kept.
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features); missing cells are NaN or None
+        X : array or frame of shape (n_samples, n_features), or a table elsewhere
+            Missing cells are NaN or None. Files (a path, a pattern, a list of paths), a query, or
+            a frame of Dask or Spark are read in batches, once for each step of EM; starts are
+            found in a sample of 100,000 rows.
         y : ignored
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight : array of shape (n_samples,), or of a table elsewhere the name of a column
+        checkpoint : path, optional
+            Where the fit of a table elsewhere writes down what it has summed. Killed and started
+            again, it goes on from there to the same model.
         """
-        self._learn(X, sample_weight)
+        self._learn(X, sample_weight, checkpoint)
         return self
 
     @all_or_nothing
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Learn the components, and the most probable one of each row."""
+        refuse_elsewhere(X, "fit_predict")
         self._learn(X, sample_weight)
         return self.predict(X)
 
-    def _learn(self, X: Any, sample_weight: Any) -> None:
+    def _learn(self, X: Any, sample_weight: Any, checkpoint: FilePath | None = None) -> None:
         self._validate_params()
-        rows = self._rows(X, sample_weight, reset=True)
-        random = check_random_state(self.random_state)
+        where = found(X)
+        if where is None:
+            refuse_in_memory(checkpoint)
+            rows = self._rows(X, sample_weight, reset=True)
+            self._climb(rows, check_random_state(self.random_state))
+            return
+        refuse_held_out(self)
+        engine, source = where
+        weight = weights_of(source, sample_weight)
+        with checkpointed(self, engine, source, checkpoint, sample_weight=weight) as engine:
+            away = hidden_rows(self, engine, source, weight)
+            self._climb(away, random_of(self.random_state, engine))
+
+    def _climb(self, rows: Rows | Distant, random: np.random.RandomState) -> None:
+        """The best of all starts and numbers of components."""
         numbers = self._numbers(len(rows))
         trials = [self._best(rows, k, random) for k in numbers]
         best = 0
@@ -101,7 +139,7 @@ class MixtureModel(Answering):
         return numbers
 
     def _best(
-        self, rows: Rows, k: int, random: np.random.RandomState
+        self, rows: Rows | Distant, k: int, random: np.random.RandomState
     ) -> tuple[Ascent[Any, Any], Table]:
         """The best of n_init ascents, or one that goes on where the last fit ended; and all."""
         again = self.warm_start and hasattr(self, "converged_") and len(self.weights_) == k
@@ -111,7 +149,7 @@ class MixtureModel(Answering):
         for start in range(1 if again else self.n_init):
             progress.begin(start)
             before = self.lower_bound_ if again else -np.inf
-            joint = self._joint() if again else self._first(rows, k, hidden, random)
+            joint = self._joint() if again else self._first(rows.sample, k, hidden, random)
             ascents.append(self._ascend(hidden, joint, progress, before))
         best = max(ascents, key=lambda ascent: ascent.value)
         progress.end(best.reason, best.value)
@@ -122,16 +160,17 @@ class MixtureModel(Answering):
         }
         return best, Table(starts)
 
-    def _hidden(self, rows: Rows, k: int) -> Hidden[Any, Any]:
-        family, weight = self._family(), rows.hard.weight
-        rows = Rows(rows.X, Hard(rows.hard.codes, k, weight))
-        all_in_one = Hard(np.zeros(len(rows), np.int32), 1, weight)
+    def _hidden(self, rows: Rows | Distant, k: int) -> Hidden[Any, Any]:
+        family = self._family()
+        rows, pool = rows.map(partial(_among, n_groups=k)), rows.map(in_one)
         pooled = self._checked(
-            lambda: self.engine_.sum(partial(labeled, family=family), Rows(rows.X, all_in_one)),
-            rows.X,
+            lambda: self.engine_.sum(partial(labeled, family=family), pool), rows.sample.X
         )
 
         def maximize(sums: JointStatistics[Any], before: Joint[Any, Any] | None) -> Joint[Any, Any]:
+            if before is None and isinstance(rows, Distant) and not rows.complete:
+                # with room for values that the rows of the first guess do not have
+                sums = sums + pooled.placed(np.zeros(1, np.int64), k) * 0
             log_prior = self._log_prior(sums.weight.rounded())
             parameters = None if before is None else before.parameters
             better = family.improve(sums.features, pooled.features, parameters)
@@ -234,3 +273,8 @@ class MixtureModel(Answering):
                 DegenerateWarning,
                 stacklevel=5,
             )
+
+
+def _among(rows: Rows, n_groups: int) -> Rows:
+    """The same rows, hidden among so many groups."""
+    return Rows(rows.X, Hard(rows.hard.codes, n_groups, rows.hard.weight))

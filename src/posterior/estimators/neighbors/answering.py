@@ -12,12 +12,13 @@ from posterior.data.frames import split_target
 from posterior.data.names import plain
 from posterior.data.typing import Array, Floats
 from posterior.estimators.neighbors.searching import Searching
+from posterior.estimators.predicting_files import PredictingFiles
 from posterior.neighbors import votes
 from posterior.neighbors.electorate import Neighbors
 from posterior.neighbors.explanation import Neighborhood
 
 
-class Answering(MultiOutputMixin, ClassifierMixin, Searching):
+class Answering(MultiOutputMixin, ClassifierMixin, Searching, PredictingFiles):
     """predict, predict_proba, strangeness, explain."""
 
     weights: votes.Rule

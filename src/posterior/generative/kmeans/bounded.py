@@ -12,6 +12,7 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
+from posterior.generative.kmeans.space import Assigned
 from posterior.kernels.centers import GROUP, Bounds, Centers, neighborhoods, places
 from posterior.statistics.moments import Totals
 
@@ -127,6 +128,9 @@ class Bounded:
 
         self._fill(measure, self._X, out[:, None])
         return out
+
+    def assigned(self) -> Assigned:
+        return Assigned.of(self.distances(), self.labels, self._weight, self._n_centers)
 
 
 class Moving:

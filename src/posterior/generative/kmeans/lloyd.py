@@ -72,12 +72,11 @@ def lloyd(
             break
     if reason != UNMOVED:
         space.assign(centers)  # so that labels are those of the centers
-    weights = points.weights
-    told[-1] = float(weights @ space.distances())
-    received = np.bincount(space.labels, weights, len(centers)).astype(np.float64)
+    assigned = space.assigned()
+    told[-1] = assigned.inertia
     # Differences of sums round; what they tell neither rises nor ends below the last.
     inertias = np.minimum.accumulate(np.maximum(told, told[-1]))
-    return Clustering(centers, space.labels, received, inertias, reason)
+    return Clustering(centers, space.labels, assigned.weight, inertias, reason)
 
 
 def rounded(centers: Floats, dtype: Any) -> Floats:

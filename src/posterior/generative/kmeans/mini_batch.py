@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Floats
 from posterior.generative.kmeans.lloyd import Say
 from posterior.generative.kmeans.points import Points
 
@@ -81,6 +82,10 @@ class Patience:
         return None
 
 
-def drawn_batch(share: Floats, size: int, random: np.random.RandomState) -> Array:
-    """Rows drawn by weight, given the cumulated shares of the weight."""
-    return np.searchsorted(share, random.random_sample(size), side="right")
+def drawn_batches(points: Points, size: int, random: np.random.RandomState) -> Iterator[Points]:
+    """Batches of rows drawn by weight, without end."""
+    share = (points.weights / points.weights.sum()).cumsum()
+    share /= share[-1]
+    drawing = points.unweighted()  # weight is in the draws already
+    while True:
+        yield drawing.take(np.searchsorted(share, random.random_sample(size), side="right"))

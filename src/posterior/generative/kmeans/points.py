@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from posterior.data.distant import Distant
 from posterior.data.rows import Hard, Rows, SparseRows, slabs, take
 from posterior.data.typing import Array, Floats
 from posterior.generative.kmeans.bounded import Bounded
@@ -93,13 +94,7 @@ class Points:
 
     def spread(self) -> Spread:
         groups = Hard(np.zeros(len(self), np.int32), 1, self.weight)
-        moments: Moments = self.sum(
-            lambda rows: self.geometry.moments(rows.X, rows.hard),
-            Rows(self.X, groups),
-        )
-        mean, scatter = moments.mean_and_scatter()
-        weight = moments.weight.rounded()[0]
-        return Spread(np.where(weight > 0, mean[0], 0.0), scatter[0], weight)
+        return spread_of(self.geometry, Rows(self.X, groups), self.sum)
 
     def squared(self, centers: Floats, below: Floats | None = None) -> Floats:
         """Squared distances (n, k) from all centers; with `below` (n,), none above it."""
@@ -120,6 +115,14 @@ class Points:
         space = self.space(len(centers))
         space.assign(centers)
         return float(self.weights @ space.distances())
+
+
+def spread_of(geometry: Geometry, rows: Rows | Distant, sum: Sum) -> Spread:
+    """Of rows that are one group."""
+    moments: Moments = sum(lambda rows: geometry.moments(rows.X, rows.hard), rows)
+    mean, scatter = moments.mean_and_scatter()
+    weight = moments.weight.rounded()[0]
+    return Spread(np.where(weight > 0, mean[0], 0.0), scatter[0], weight)
 
 
 def all_finite(X: Array) -> bool:

@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from posterior.data.distant import Distant
 from posterior.data.rows import Features, Hard, Rows, slabs, take
 from posterior.data.typing import Codes, Floats
 from posterior.statistics.moments import Moments, Totals
 
 Fill: TypeAlias = Callable[[Callable[[Any, slice, Any], None], Any, Any], None]
-Sum: TypeAlias = Callable[[Callable[[Rows], Any], Rows], Any]
+Sum: TypeAlias = Callable[[Callable[[Rows], Any], Rows | Distant], Any]
 
 CANCELLED = 1e-6  # of |x|² + |c|²: below it, a distance is taken again by differences
 CLOSE = 1e-12  # of the same: what matrix products cannot tell apart
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Assigned:
+    """What rows at their nearest centers add up to."""
+
+    weight: Floats  # (k,): of the rows of each center
+    inertia: float  # Σᵢ wᵢ |xᵢ - c(i)|²
+
+    @classmethod
+    def of(
+        cls, distances: Floats, labels: Codes, weight: Floats | None, n_centers: int
+    ) -> Assigned:
+        w = np.ones(len(labels)) if weight is None else weight
+        received = np.bincount(labels, w, n_centers).astype(np.float64)
+        return cls(received, float(w @ distances))
+
+    def __add__(self, other: Assigned, /) -> Assigned:
+        return Assigned(self.weight + other.weight, self.inertia + other.inertia)
+
+
 class Space(Protocol):
     """Rows as centers see them: which is nearest to each, and what they sum to."""
 
-    labels: Codes  # (n,), -1 before the first assign
+    @property
+    def labels(self) -> Codes:
+        """(n,), -1 before the first assign."""
+        ...
 
     def assign(self, centers: Floats) -> int:
         """Every row to its nearest center, the first of equals; how many rows moved."""
@@ -37,6 +61,8 @@ class Space(Protocol):
     def distances(self) -> Floats:
         """Squared distance (n,) of each row from the center that it was assigned to."""
         ...
+
+    def assigned(self) -> Assigned: ...
 
 
 class Geometry(Protocol):
@@ -131,3 +157,6 @@ class Plain:
 
         self._fill(look, self._X, out[:, None])
         return out
+
+    def assigned(self) -> Assigned:
+        return Assigned.of(self.distances(), self.labels, self._weight, self._n_centers)

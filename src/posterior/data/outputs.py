@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
-
-from posterior.app.cli.command import plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -161,3 +160,18 @@ def as_table(columns: dict[str, Any]) -> pa.Table:
     import pyarrow as pa
 
     return pa.table({name: pa.array(cells) for name, cells in columns.items()})
+
+
+def plain(value: Any) -> Any:
+    """The same in words of JSON: arrays as lists, what is not finite as null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's arrays and scalars
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return str(value)

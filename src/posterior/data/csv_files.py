@@ -1,0 +1,216 @@
+"""CSV has no types: every cell is text until all cells of its column are known.
+
+A column is made numbers, dates or booleans where all its cells are. So "007" stays a word, "t"
+stays a letter, and no guess depends on the first rows. What some rows say of a column adds up.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")  # "Nan" is a first name
+DELIMITERS = ",;\t|"
+NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+PADDED = r"^\s*[+-]?0\d"  # 007 is a name
+DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$"
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What the cells of a column may be, as far as they are known; none may be anything."""
+
+    any: bool = False
+    integers: bool = True
+    numbers: bool = True
+    padded: bool = False
+    booleans: bool = True
+    dates: bool = True
+
+    def __add__(self, other: Cells, /) -> Cells:
+        return Cells(
+            self.any or other.any,
+            self.integers and other.integers,
+            self.numbers and other.numbers,
+            self.padded or other.padded,
+            self.booleans and other.booleans,
+            self.dates and other.dates,
+        )
+
+    @classmethod
+    def of(cls, column: Any) -> Cells:
+        """What a column of text holds."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        cells = column.drop_null()
+        if not len(cells):
+            return cls()
+        if pc.all(pc.match_substring_regex(cells, NUMBER)).as_py():
+            padded = pc.any(pc.match_substring_regex(cells, PADDED)).as_py()
+            integers = _casts(pc.utf8_trim_whitespace(cells), pa.int64())
+            return cls(True, integers, True, padded, False, False)
+        booleans = pc.all(pc.is_in(pc.utf8_lower(cells), pa.array(["true", "false"]))).as_py()
+        dates = pc.all(pc.match_substring_regex(cells, DATE)).as_py()
+        dates = dates and _casts(cells, pa.timestamp("us"))
+        return cls(True, False, False, False, booleans, dates)
+
+    @property
+    def type(self) -> Any:
+        """The type of the column in Arrow."""
+        import pyarrow as pa
+
+        if not self.any or (self.numbers and self.padded):
+            return pa.string()
+        if self.numbers:
+            return pa.int64() if self.integers else pa.float64()
+        return pa.bool_() if self.booleans else pa.timestamp("us") if self.dates else pa.string()
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the columns of some rows hold, and how many rows they are."""
+
+    columns: tuple[Cells, ...]
+    rows: int
+
+    def __add__(self, other: Texts, /) -> Texts:
+        pairs = zip(self.columns, other.columns, strict=True)
+        return Texts(tuple(a + b for a, b in pairs), self.rows + other.rows)
+
+    @classmethod
+    def of(cls, table: Any) -> Texts:
+        """What a table of text holds."""
+        return cls(tuple(Cells.of(column) for column in table.columns), table.num_rows)
+
+
+def typed(table: Any) -> Any:
+    """Columns of text as numbers, dates or booleans, where all their cells are."""
+    import pyarrow as pa
+
+    types = [
+        Cells.of(column).type if column.type == pa.string() else column.type
+        for column in table.columns
+    ]
+    return cast(table, pa.schema(list(zip(table.column_names, types, strict=True))))
+
+
+def cast(table: Any, schema: Any) -> Any:
+    """Columns of text as the types that all their cells have."""
+    import pyarrow as pa
+
+    pairs = zip(table.columns, schema.types, strict=True)
+    return pa.table([_converted(column, kind) for column, kind in pairs], schema=schema)
+
+
+def reading(place: Path) -> tuple[str, tuple[str, ...]]:
+    """How SQL reads the cells of a file as text, and what to know about it."""
+    state = place.stat()
+    head, encoding = _head(place, state.st_size, state.st_mtime_ns)
+    notes: tuple[str, ...] = ()
+    if encoding == "latin-1":
+        notes = (
+            f"{place.name} is not UTF-8, and was read as Latin-1: see whether letters such as é "
+            "look right.",
+        )
+    missing = ", ".join(f"'{m}'" for m in MISSING)
+    delimiter = _delimiter(head)
+    names = _names(next(csv.reader([head.rstrip("\r\n")], delimiter=delimiter)))
+    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+    return (
+        f"read_csv({quoted(str(place))}, header=true, auto_detect=false, columns={{{columns}}}, "
+        f"delim='{delimiter}', "
+        f"quote='\"', escape='\"', nullstr=[{missing}], encoding='{encoding}', "
+        "max_line_size=100000000)",
+        notes,
+    )
+
+
+def quoted(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """A column in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _converted(column: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.type == kind:
+        return column
+    if column.type != pa.string():  # of a file that has types
+        return pc.cast(column, kind)
+    if kind == pa.bool_():
+        return pc.equal(pc.utf8_lower(column), "true")
+    if kind in (pa.int64(), pa.float64()):
+        column = pc.utf8_trim_whitespace(column)
+    return pc.cast(column, kind)
+
+
+def _casts(cells: Any, kind: Any) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        pc.cast(cells, kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _names(header: list[str]) -> list[str]:
+    """Names that are all there and differ, also where the header's do not."""
+    names: list[str] = []
+    taken: set[str] = set()
+    for j, cell in enumerate(header):
+        name = plain = cell.strip() or f"column {j + 1}"
+        repeat = 2
+        while name.casefold() in taken:
+            name, repeat = f"{plain} {repeat}", repeat + 1
+        names.append(name)
+        taken.add(name.casefold())
+    return names
+
+
+@lru_cache(maxsize=64)  # all bytes tell the encoding, and a fit asks several times
+def _head(place: Path, size: int, changed: int) -> tuple[str, str]:
+    """The first line, and the encoding of the file."""
+    opened = gzip.open if place.suffix.lower() == ".gz" else open
+    encoding = "utf-8"
+    try:
+        with opened(place, "rb") as lines:
+            first = lines.readline().removeprefix(b"\xef\xbb\xbf")
+            block = first
+            decoder = codecs.getincrementaldecoder("utf-8")()
+            while block:
+                decoder.decode(block)
+                block = lines.read(1 << 20)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        encoding = "latin-1"
+    except (OSError, EOFError) as error:
+        raise ValueError(f"Expected to read {place.name!r}, but: {error}.") from None
+    if b"\0" in first:
+        raise ValueError(
+            f"Expected text in {place.name!r}, got bytes that are none. Files of CSV, JSON lines, "
+            "Parquet and Arrow are read by their ending."
+        )
+    if not first.strip():
+        raise ValueError(f"Expected a header line in {place.name!r}, got an empty one.")
+    return first.decode(encoding), encoding
+
+
+def _delimiter(head: str) -> str:
+    """The sign that parts most cells of the header; quoted ones do not count."""
+    bare = re.sub(r'"[^"]*"', "", head)
+    return max(DELIMITERS, key=bare.count)

@@ -1,0 +1,192 @@
+"""Tables that are read in batches from files, or from a query of DuckDB."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+from posterior.data import csv_files, files
+from posterior.data.source import Batch
+
+SQL = re.compile(r"\s*(select|from|with)\s", re.IGNORECASE)
+PATTERN = re.compile(r"[*?[]")
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """One table in one or more files, one after the other.
+
+    Columns stand in the order of the first file; a column has one type in all files, and in CSV
+    files the one that all its cells have.
+    """
+
+    paths: tuple[Path, ...]
+    rows: int = files.BATCH_ROWS  # of a batch
+    given: Any = None  # schema of the columns that are wanted; otherwise of all, as they are found
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return list(self._schemas[0].names if self.given is None else self.given.names)
+
+    def select(self, names: Sequence[str]) -> Files:
+        """Some of the columns."""
+        import pyarrow as pa
+
+        return replace(self, given=pa.schema([self.schema.field(name) for name in names]))
+
+    @cached_property
+    def schema(self) -> Any:
+        """The columns with their types; reads all cells of CSV files once."""
+        import pyarrow as pa
+
+        if self.given is not None:
+            return self.given
+        if self._texts is not None:
+            types = [cells.type for cells in self._texts.columns]
+            return pa.schema(list(zip(self.names, types, strict=True)))
+        ordered = [pa.schema([s.field(name) for name in self.names]) for s in self._schemas]
+        try:
+            return pa.unify_schemas(ordered, promote_options="permissive").remove_metadata()
+        except pa.ArrowTypeError as error:
+            raise ValueError(
+                f"Expected columns of the same types in all of {len(ordered)} files, but: {error}."
+            ) from None
+
+    @cached_property
+    def n_rows(self) -> int | None:
+        """How many rows there are, if that is known before they are read."""
+        if self._format != "parquet":
+            return None if self.given is not None or self._texts is None else self._texts.rows
+        from pyarrow import parquet
+
+        return sum(parquet.read_metadata(path).num_rows for path in self.paths)
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows of all files."""
+        return (batch for _, batch in self.pieces())
+
+    def pieces(self, plain: bool = False) -> Iterator[tuple[Any, Batch]]:
+        """The rows as the files have them, and as batches; plain ones stay as they are."""
+        for path in self.paths:
+            first = 0
+            for table in self._tables(path):
+                frame = table if plain else csv_files.cast(table, self.schema)
+                yield table, Batch(frame, str(path), first)
+                first += table.num_rows
+
+    @property
+    def is_text(self) -> bool:
+        """Whether cells have no types of their own."""
+        return self._format == "csv"
+
+    @property
+    def _format(self) -> str:
+        return files.format_of(self.paths[0])
+
+    @cached_property
+    def _schemas(self) -> list[Any]:
+        """The columns of each file, the same ones in all."""
+        schemas = [files.schema(path) for path in self.paths]
+        known = set(schemas[0].names)
+        for path, found in zip(self.paths, schemas, strict=True):
+            if files.format_of(path) != self._format:
+                raise ValueError(
+                    f"Expected files of one format, got {path} beside {self.paths[0]}. Name them "
+                    "by their ending, as in 'folder/*.parquet'."
+                )
+            if set(found.names) != known:
+                more, less = sorted(set(found.names) - known), sorted(known - set(found.names))
+                what = [f"has {_listed(more)} more"] * bool(more)
+                what += [f"lacks {_listed(less)}"] * bool(less)
+                raise ValueError(
+                    f"Expected the columns of {self.paths[0]} in all files, but {path} "
+                    f"{' and '.join(what)}."
+                )
+        return schemas
+
+    @cached_property
+    def _texts(self) -> csv_files.Texts | None:
+        """What the cells of CSV files hold."""
+        if not self.is_text:
+            return None
+        tables = (table for path in self.paths for table in self._tables(path))
+        nothing = csv_files.Texts((csv_files.Cells(),) * len(self.names), 0)
+        return reduce(add, map(csv_files.Texts.of, tables), nothing)
+
+    def _tables(self, path: Path) -> Iterator[Any]:
+        names, some = self.names, None if self.given is None else self.given.names
+        with closing(files.batches(path, self.rows, some)) as tables:  # type: ignore[type-var]
+            for table in tables:
+                if table.num_rows:
+                    yield table.select(names)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """The rows of a DuckDB relation, in the order that the database gives them."""
+
+    relation: Any
+    place: str = "the query"
+    rows: int = files.BATCH_ROWS
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return list(self.relation.columns)
+
+    def select(self, names: Sequence[str]) -> Query:
+        """Some of the columns."""
+        return replace(self, relation=self.relation.select(*map(csv_files.identifier, names)))
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows, as the query runs."""
+        import pyarrow as pa
+
+        first = 0
+        with files.plain_errors(self.place):
+            for batch in self.relation.to_arrow_reader(self.rows):
+                if batch.num_rows:
+                    yield Batch(pa.Table.from_batches([batch]), self.place, first)
+                    first += batch.num_rows
+
+
+def query(text: str) -> Query:
+    """The answer of an own DuckDB to a query, which may name files."""
+    with files.plain_errors("the query"):
+        return Query(files.connection().sql(text))
+
+
+def matching(path: str | Path | Sequence[str | Path]) -> Files:
+    """The files that a path, a pattern, a folder of tables, or a list of these names."""
+    given = [path] if isinstance(path, str | Path) else list(path)
+    if not given:
+        raise ValueError("Expected one path or more, got an empty list.")
+    return Files(tuple(place for each in given for place in _places(each)))
+
+
+def _places(path: str | Path) -> list[Path]:
+    if PATTERN.search(str(path)) and not Path(path).exists():
+        matches = sorted(Path(p) for p in glob.glob(str(path), recursive=True))
+        if found := [place for place in matches if place.is_file()]:
+            return found
+        raise FileNotFoundError(f"Expected files that match {str(path)!r}, got none.")
+    with files.located(path) as place:
+        if not place.is_dir():
+            return [place]
+    if found := sorted(p for p in place.iterdir() if p.is_file() and files.is_table(p)):
+        return found
+    raise FileNotFoundError(
+        f"Expected a folder with files of Parquet, Arrow, JSON lines or CSV, got none in {path}."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")

@@ -1,0 +1,18 @@
+"""A few rows, to learn from them which columns a function will make."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from posterior.data.source import Batch, Source
+
+ROWS = 5
+
+
+def first_rows(source: Source) -> Batch:
+    """The head of the first batch."""
+    with closing(source.batches()) as batches:  # type: ignore[type-var]
+        batch = next(batches, None)
+    if batch is None:
+        raise ValueError("Expected rows, got an empty table.")
+    return Batch(batch.frame[:ROWS], batch.place, batch.first)

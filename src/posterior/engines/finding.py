@@ -1,0 +1,46 @@
+"""Which engine holds the rows that someone passed to fit."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from posterior.data.source import Source
+from posterior.engines.engine import Elsewhere
+
+AT_HOME = {"numpy", "pandas", "polars", "pyarrow", "scipy"}  # in memory, at a glance
+
+
+def found(X: Any) -> tuple[Elsewhere, Source] | None:
+    """The engine and the source of a table that is elsewhere; None if it is in memory."""
+    home = type(X).__module__.partition(".")[0]
+    if home in AT_HOME:
+        return None
+    if home in {"dask", "dask_expr"}:
+        from posterior.engines import dask
+
+        return dask.found(X)
+    if home == "pyspark":
+        from posterior.engines import spark
+
+        return spark.found(X)
+    source = _streamed(X, home)
+    if source is None:
+        return None
+    from posterior.engines.streaming import Streamed
+
+    return Streamed(), source
+
+
+def _streamed(X: Any, home: str) -> Source | None:
+    """Files by their paths, and queries of DuckDB; a value of `data` that is a source is one."""
+    from posterior.data import streams
+
+    if isinstance(X, str) and streams.SQL.match(X):
+        return streams.query(X)
+    paths = [X] if isinstance(X, str | os.PathLike) else X
+    if isinstance(paths, list) and paths and all(isinstance(p, str | os.PathLike) for p in paths):
+        return streams.matching(paths)
+    if home in {"duckdb", "_duckdb"} and hasattr(X, "to_arrow_reader"):
+        return streams.Query(X)
+    return X if hasattr(X, "batches") and hasattr(X, "names") else None

@@ -1,0 +1,70 @@
+"""Answers of tables that are larger than memory: read, answered and written in pieces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from posterior.data import outputs
+from posterior.data.answers import answered
+from posterior.data.learned_types import as_learned
+from posterior.data.source import Batch, Source, errors_in
+from posterior.data.streams import Files
+from posterior.engines import finding
+from posterior.engines.progress import Progress
+from posterior.engines.streaming import Streamed, ahead
+
+TYPES = "file_types_"  # of the columns in the file that a model has learned from, if it knows
+
+
+class PredictingFiles:
+    """predict_file."""
+
+    def predict_file(self, X: Any, out: str | os.PathLike[str], *, only: bool = False) -> int:
+        """Write the most probable class of each row and all probabilities; returns how many rows.
+
+        Rows are read and written some at a time, so that files may be larger than memory. The file
+        appears when it is complete.
+
+        Parameters
+        ----------
+        X : path, pattern such as "clicks/*.parquet", list of paths, query, or DuckDB relation
+        out : path
+            Its ending says the format: .csv, .tsv, .jsonl, .parquet or .arrow, and .gz packs it.
+        only : bool, default=False
+            Write the columns "predicted" and "p_..." alone, without those of X.
+        """
+        there = finding.found(X)
+        if there is None or not isinstance(there[0], Streamed):
+            raise TypeError(
+                f"Expected the path of a file, a query or a DuckDB relation, got "
+                f"{type(X).__name__}. Use predict_proba."
+            )
+        place = os.fspath(out)
+        outputs.format_of(place)  # or an error, before anything is read
+        n_rows = outputs.write(place, self._answered(there[1], place, only))
+        if n_rows == 0:
+            raise ValueError("Expected rows, got an empty table.")
+        return n_rows
+
+    def _answered(self, source: Source, out: str, only: bool) -> Iterator[Any]:
+        """Pieces of the table to write."""
+        text = isinstance(source, Files) and source.is_text
+        types = getattr(self, TYPES, None) if text else None
+        n_rows, known = 0, None if types else getattr(source, "n_rows", None)
+        with Progress(getattr(self, "verbose", 0), "Answered", total=known) as progress:
+            for written, batch in ahead(_pieces(source, plain=types is not None)):
+                with errors_in(batch):
+                    read = batch.frame if types is None else as_learned(batch.frame, types, 0)
+                    piece = answered(self, written, read, out, only)
+                yield piece
+                n_rows += piece.num_rows
+                progress(n_rows)
+
+
+def _pieces(source: Source, plain: bool) -> Iterator[tuple[Any, Batch]]:
+    """Tables as they are written, and as batches."""
+    if isinstance(source, Files):
+        return source.pieces(plain)
+    return ((batch.frame, batch) for batch in source.batches())
