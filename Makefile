@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*t$(1))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test lint format warnings pure bench clean
+.PHONY: help demo test coverage lint format warnings pure bench benchmarks-page docs reproductions changelog dist clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -32,10 +32,13 @@ demo: $(VENV)/.package ## report on the Palmer penguins: models compared, one ch
 
 test: $(VENV)/.test ## run the whole suite on the compiled kernels, then again on the NumPy ones
 	@echo "== tests on the compiled kernels"
-	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 	@echo "== the same tests on the reference kernels (NumPy)"
 	@POSTERIOR_KERNELS=reference HYPOTHESIS_PROFILE=short \
 	  $(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+coverage: $(VENV)/.test ## which lines the suite runs; slower than test
+	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint ## check style (ruff) and types (mypy)
 	$(BIN)/ruff check .
@@ -66,6 +69,35 @@ pure: $(VENV)/.package ## install with a compiler that fails, and run the demo o
 
 bench: $(VENV)/.bench ## time ours against the peers; BENCH="names" picks some
 	@$(BIN)/python -m benchmarks $(BENCH)
+
+benchmarks-page: $(VENV)/.bench ## docs/benchmarks.md from the saved figures
+	@$(BIN)/python -m benchmarks --saved benchmarks/results.json --page docs/benchmarks.md
+
+docs: $(VENV)/.docs ## the manual, as build/docs/index.html; a warning is an error
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -j auto -d build/docs-cache docs build/docs
+	@echo "the manual: build/docs/index.html"
+
+REPRODUCTIONS := learning_curves news_semi_supervised complement_news nb_weighted_logistic
+reproductions: $(VENV)/.test ## run the published results again, and keep what the manual shows
+	@for name in $(REPRODUCTIONS); do echo "== $$name"; \
+	  file=$$([ $$name = learning_curves ] && echo docs/results/learning_curves.json); \
+	  $(BIN)/python examples/$$name.py $$file >build/$$name.txt && \
+	  mv build/$$name.txt docs/results/$$name.txt || exit 1; done
+
+changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md
+	@$(BIN)/python changelog.d/gather.py $(VERSION)
+
+dist: $(VENV)/.package ## sdist and wheel, installed in a clean environment and tried there
+	@rm -rf dist build/unpacked build/clean && mkdir -p dist build/unpacked
+	@$(BIN)/python -c "from scikit_build_core.build import build_sdist; build_sdist('dist')" >build/dist.log
+	@tar xzf dist/posterior-*.tar.gz -C build/unpacked --strip-components=1
+	@# The backend itself: pip would compile twice, once for the metadata.
+	@cd build/unpacked && PATH="$(abspath $(BIN)):$$PATH" $(abspath $(BIN))/python -c \
+	  "from scikit_build_core.build import build_wheel; build_wheel('../../dist')" >>../dist.log
+	@$(BIN)/python -m venv build/clean
+	@build/clean/bin/python -m pip --disable-pip-version-check --quiet install dist/posterior-*.whl
+	@cd build/clean && bin/python ../../examples/first_fit.py
+	@ls -l dist | awk 'NR > 1 {print $$5, $$9}'
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage
@@ -106,6 +138,10 @@ $(VENV)/.test: $(VENV)/.package
 
 $(VENV)/.lint: $(VENV)/.package
 	@$(PIP) $(call extra,lint)
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.package
+	@$(PIP) $(call extra,docs)
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.package

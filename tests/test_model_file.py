@@ -133,7 +133,8 @@ def some(table, rows):
 
 
 def test_every_estimator_is_among_those_saved_here():
-    public = {n for n in posterior.__all__ if n in estimators.__all__ or n.endswith("Discretizer")}
+    named = {n for n in posterior.__all__ if n in estimators.__all__ or n.endswith("Discretizer")}
+    public = {n for n in named if isinstance(getattr(posterior, n), type)}
     assert public <= {type(model).__name__ for model, _, _ in MODELS.values()}
 
 
@@ -367,8 +368,8 @@ def test_settings_of_scikit_learn_are_kept(path):
     with posterior_routing():
         model = posterior.GaussianNB().set_fit_request(sample_weight="w")
         loaded = there_and_back(model, path)
-        assert loaded.get_metadata_routing().fit.requests == {"sample_weight": "w"}
-        assert clone(loaded).get_metadata_routing().fit.requests == {"sample_weight": "w"}
+        assert loaded.get_metadata_routing().fit.requests["sample_weight"] == "w"
+        assert clone(loaded).get_metadata_routing().fit.requests["sample_weight"] == "w"
 
 
 def posterior_routing():

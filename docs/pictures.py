@@ -1,0 +1,110 @@
+"""The pictures of the manual, drawn by our own plots each time it is built, into build/pictures."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_iris
+
+from posterior import (
+    GaussianDiscriminantAnalysis,
+    GaussianMixture,
+    KNeighborsClassifier,
+    LogisticRegression,
+    NaiveBayes,
+    datasets,
+    plots,
+)
+from posterior.explain import decision_boundary
+
+DOCS = Path(__file__).resolve().parent
+FOLDER = DOCS.parent / "build" / "pictures"
+
+
+def main() -> None:
+    """Draw all of them: some seconds."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for make in (fish, sigmoid, trace, components, regions, neighbors, evidence):
+        for name, chart in make().items():
+            plots.save(chart, FOLDER / f"{name}.svg")
+    curves = json.loads((DOCS / "results" / "learning_curves.json").read_text("utf-8"))
+    script = runpy.run_path(str(DOCS.parent / "examples" / "learning_curves.py"))
+    script["draw"](curves, str(FOLDER / "learning_curves.svg"))
+
+
+def fish() -> dict[str, Any]:
+    X, y = datasets.fish(5_000)
+    table = pd.DataFrame({"weight": X[:, 0], "species": np.where(y == 1, "trout", "salmon")})
+    model = GaussianDiscriminantAnalysis("own").fit(table, "species")
+    at = decision_boundary(model).at
+    return {"fish": plots.densities(model, table, "species", boundaries=at)}
+
+
+def sigmoid() -> dict[str, Any]:
+    X, y = datasets.fish(5_000)
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    b, w = float(model.intercept_[0]), float(model.coef_[0, 0])
+    return {"sigmoid": plots.sigmoid(X[:, 0], y, b, w, name="weight", answer="trout")}
+
+
+def trace() -> dict[str, Any]:
+    X, y = datasets.fish(5_000)
+    X = (X - X.mean()) / X.std()
+    newton = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(X, y)
+    ascent = LogisticRegression(C=np.inf, solver="gradient-ascent", step=1e-3, max_iter=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # 200 steps do not reach the top
+        ascent.fit(X, y)
+    return {"newton": plots.trace(newton.trace_), "ascent": plots.trace(ascent.trace_)}
+
+
+def components() -> dict[str, Any]:
+    X = pd.DataFrame(datasets.fish(2_000)[0], columns=["weight"])
+    model = GaussianMixture(2, n_init=3, random_state=0, tol=1e-6, max_iter=500).fit(X)
+    return {"components": plots.components(model, X), "climb": plots.trace(model)}
+
+
+def regions() -> dict[str, Any]:
+    iris = load_iris()
+    X, y = iris.data[:, 2:], iris.target
+    charts = {}
+    for kind in ("shared", "own"):
+        model = GaussianDiscriminantAnalysis(kind).fit(X, y)
+        charts[f"regions_{kind}"] = _regions(model, X, y, iris.target_names)
+    return charts
+
+
+def neighbors() -> dict[str, Any]:
+    iris = load_iris()
+    X, y = iris.data[:, 2:], iris.target
+    chosen = KNeighborsClassifier("auto").fit(X, y)
+    one = KNeighborsClassifier(1).fit(X, y)
+    picture = _regions(one, X, y, iris.target_names)
+    return {"error_by_k": plots.error_by_k(chosen), "regions_nearest": picture}
+
+
+def evidence() -> dict[str, Any]:
+    from palmerpenguins import load_penguins
+
+    penguins = load_penguins()
+    X, y = penguins.drop(columns=["species", "year"]), penguins["species"]
+    return {"waterfall": plots.waterfall(NaiveBayes().fit(X, y).explain(X.iloc[[0]]))}
+
+
+def _regions(model: Any, X: np.ndarray, y: np.ndarray, names: Any) -> Any:
+    sides = [np.linspace(a.min() - 0.3, a.max() + 0.3, 80) for a in X.T]
+    grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+    share = model.predict_proba(grid).reshape(80, 80, -1)
+    columns, points = ("petal length", "petal width"), (X[:, 0], X[:, 1], y)
+    best, sure = share.argmax(axis=2), share.max(axis=2)
+    return plots.regions(*sides, best, sure, list(names), columns, points, "iris")
+
+
+if __name__ == "__main__":
+    main()

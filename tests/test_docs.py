@@ -1,0 +1,114 @@
+"""The manual is true: its examples run, its figures are the scripts', no name is missing."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import runpy
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import posterior
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+DOCS = REPOSITORY / "docs"
+PAGES = sorted(DOCS.glob("**/*.md"))
+SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+GATHER = REPOSITORY / "changelog.d" / "gather.py"
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(DOCS).with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_examples_of_the_manual_give_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testfile(str(page), module_relative=False, optionflags=SAME)
+    assert found.failed == 0
+    names = {"__name__": "manual"}
+    for block in re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.M):
+        if not block.startswith(">>>"):
+            exec(compile(block, str(page), "exec"), names)
+
+
+def test_no_code_of_the_manual_goes_without_a_test():
+    """Examples are sessions (>>>), Python, or commands on the two pages whose commands are run."""
+    kinds = {
+        (name_of(page), kind)
+        for page in PAGES
+        for kind in re.findall(r"^```(\S*[^\s`])", page.read_text("utf-8"), re.MULTILINE)
+        if not kind.startswith("{") and kind != "python"
+    }
+    assert kinds == {("command_line", "console"), ("tutorial", "console")}
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_tutorial_say_what_it_says(tmp_path, monkeypatch):
+    testing = pytest.importorskip("typer.testing")
+    from posterior.app.cli.application import app
+
+    monkeypatch.chdir(tmp_path)
+    pytest.importorskip("palmerpenguins").load_penguins().to_csv("penguins.csv", index=False)
+    text = (DOCS / "tutorial.md").read_text("utf-8")
+    (block,) = re.findall(r"```console\n\$ posterior (.*?)```", text, flags=re.DOTALL)
+    line, _, expected = block.partition("\n")
+    said = testing.CliRunner().invoke(app, shlex.split(line)).stdout
+    assert doctest.OutputChecker().check_output(expected, said, SAME), said
+
+
+def test_every_public_name_is_in_the_reference():
+    text = "\n".join(p.read_text("utf-8") for p in sorted((DOCS / "reference").glob("*.md")))
+    listed = set(re.findall(r"^   (\w+)$", text, flags=re.MULTILINE))
+    assert set(posterior.__all__) - {"__version__"} - listed == set()
+
+
+def test_every_plot_is_in_the_reference():
+    plots = pytest.importorskip("altair") and posterior.plots
+    listed = (DOCS / "reference" / "tools.md").read_text("utf-8").split()
+    assert set(plots.__all__) - set(listed) == set()
+
+
+def test_the_changelog_gathers_every_fragment_by_kind(tmp_path):
+    folder = tmp_path / "changelog.d"
+    folder.mkdir()
+    (folder / "README.md").write_text("how to")
+    (folder / "speed.faster.md").write_text("Twice as fast.\nOn two threads.\n")
+    (folder / "new.added.md").write_text("A thing.\n")
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\nOf all.\n\n## 0.1.0 (2026-01-01)\n\nOld.\n"
+    )
+    gather = runpy.run_path(str(GATHER))
+    gather["release"]("0.2.0", folder)
+    text = (tmp_path / "CHANGELOG.md").read_text("utf-8")
+    assert [line for line in text.splitlines() if line] == [
+        "# Changelog",
+        "Of all.",
+        *re.findall(r"## 0\.2\.0 \(\d{4}-\d\d-\d\d\)", text),
+        "### Added",
+        "- A thing.",
+        "### Faster",
+        "- Twice as fast.",
+        "  On two threads.",
+        "## 0.1.0 (2026-01-01)",
+        "Old.",
+    ]
+    assert [file.name for file in folder.iterdir()] == ["README.md"]
+
+
+def test_a_fragment_of_no_known_kind_is_refused(tmp_path):
+    (tmp_path / "speed.quicker.md").write_text("Twice as fast.\n")
+    with pytest.raises(SystemExit, match=r"Expected TOPIC\.KIND\.md .* got speed\.quicker\.md"):
+        runpy.run_path(str(GATHER))["gathered"]("Next", tmp_path)
+
+
+def test_the_fragments_of_this_repository_can_be_gathered():
+    assert runpy.run_path(str(GATHER))["gathered"]("Next").startswith("## Next\n")
+
+
+def test_the_citation_has_the_version_of_the_package():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    assert f"\nversion: {project['version']}\n" in (REPOSITORY / "CITATION.cff").read_text("utf-8")
