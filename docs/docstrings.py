@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from typing import Any
 
 QUOTED = re.compile(r"(``?[^`]+``?)")
@@ -12,7 +11,6 @@ MARKUP = re.compile(r"[*|]|(?<=\w)_(?!\w)")  # emphasis, substitutions, targets:
 
 def escaped(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Escape what only looks like markup, outside of quotes and of examples."""
-    lines[:] = _joined(lines)
     example = False
     for i, line in enumerate(lines):
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
@@ -21,15 +19,6 @@ def escaped(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[
         parts = QUOTED.split(line)
         text = "".join(part if j % 2 else _plain(part) for j, part in enumerate(parts))
         lines[i] = QUOTED.sub(_literal, text)
-
-
-def _joined(lines: list[str]) -> list[str]:
-    """Lines that a backslash continues become one; the next begins at the left, as it must."""
-    if not any(line.endswith("\\") for line in lines):
-        return lines
-    text = "\n".join(lines).replace("\\\n", "")
-    first, _, rest = text.partition("\n")
-    return [first, *textwrap.dedent(rest).split("\n")]
 
 
 def _plain(text: str) -> str:

@@ -39,7 +39,8 @@ def split_target(X: Any, name: str) -> tuple[Any, Array]:
     frame = as_frame(X)
     if frame is None:
         raise TypeError(
-            f"Expected a frame, to find the target column {name!r} in, got {type(X).__name__}."
+            f"Expected a frame in memory, to find the target column {name!r} in, got "
+            f"{type(X).__name__}."
         )
     if name not in frame.columns:
         raise ValueError(f"Expected a target column {name!r}, got columns {frame.columns}.")

@@ -149,14 +149,12 @@ class MixedColumns(TableInput, Hooks):
 
     def _blocks(self) -> list[tuple[AnyFamily, tuple[int, ...]]]:
         """Columns that share a family, together; each text has its own words."""
-        blocks: dict[Any, list[int]] = {}
-        families = self._assigned()
-        for j, family in enumerate(families):
+        blocks: dict[Any, tuple[AnyFamily, list[int]]] = {}
+        for j, family in enumerate(self._assigned()):
             if family is not None:
-                blocks.setdefault((family, j) if isinstance(family, Words) else family, []).append(
-                    j
-                )
-        return [(families[js[0]], tuple(js)) for js in blocks.values()]  # type: ignore[misc]
+                key = (family, j) if isinstance(family, Words) else family
+                blocks.setdefault(key, (family, []))[1].append(j)
+        return [(family, tuple(js)) for family, js in blocks.values()]
 
     def _block(
         self, columns: Array | list[nw.Series[Any]], family: AnyFamily, js: tuple[int, ...]

@@ -49,7 +49,7 @@ CHUNK = 4096  # documents of the smallest chunk to sum
 
 
 class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting, PredictingFiles):
-    r"""What is P(y | document), and which words say so?
+    """What is P(y | document), and which words say so?
 
     p(k | x) ∝ π_k exp(s Σⱼ xⱼ w_kj),  xⱼ = log(1 + cⱼ) / ‖log(1 + c)‖ of a document's counts c,
     with weights w of naive Bayes, or of a logistic regression that begins with them.
@@ -74,8 +74,8 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         Class probabilities, instead of learned ones.
     min_df : int, default=1
         Documents that a term must be in to have a say.
-    analyzer, ngram_range, lowercase, strip_accents, stop_words, token_pattern, encoding, \
-decode_error, verbose
+    analyzer, ngram_range, lowercase, strip_accents, stop_words, token_pattern, encoding
+    decode_error, verbose
         As in `CountVectorizer`.
 
     Attributes

@@ -11,7 +11,7 @@ from posterior.estimators.text.counts import Counts
 
 
 class CountVectorizer(Counts):
-    r"""Counts of terms: documents become the rows, terms the columns of a sparse matrix.
+    """Counts of terms: documents become the rows, terms the columns of a sparse matrix.
 
     x_it = how often document i holds term t
 
@@ -21,8 +21,8 @@ class CountVectorizer(Counts):
 
     Parameters
     ----------
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
-token_pattern, ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words
+    token_pattern, ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
         As in scikit-learn.
     missing : {"error", "empty"}, default="error"
         What None, NaN and the like are: a mistake, or documents without a term.

@@ -16,7 +16,7 @@ from posterior.text.weighting import normalized
 
 
 class HashingVectorizer(TransformerMixin, Analyzing, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    r"""Documents become rows of hashed terms: no vocabulary, and nothing to learn.
+    """Documents become rows of hashed terms: no vocabulary, and nothing to learn.
 
     x_ij = Σ_t c_it sign h(t) [|h(t)| mod n = j]
 
@@ -25,8 +25,8 @@ class HashingVectorizer(TransformerMixin, Analyzing, auto_wrap_output_keys=None)
 
     Parameters
     ----------
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
-token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words
+    token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype
         As in scikit-learn.
     missing : {"error", "empty"}, default="error"
         What None, NaN and the like are: a mistake, or documents without a term.

@@ -19,7 +19,7 @@ from posterior.text.weighting import DocumentFrequencies, weighted
 
 
 class TfidfVectorizer(CountVectorizer):
-    r"""Documents become rows of tf-idf: `CountVectorizer`, then `TfidfTransformer`, in one.
+    """Documents become rows of tf-idf: `CountVectorizer`, then `TfidfTransformer`, in one.
 
     x_it = c_it idf_t / ‖c_i idf‖      idf_t = 1 + log (1 + n) / (1 + d_t)
 
@@ -28,9 +28,9 @@ class TfidfVectorizer(CountVectorizer):
 
     Parameters
     ----------
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, analyzer, \
-stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary, dtype, \
-norm, use_idf, smooth_idf, sublinear_tf
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, analyzer
+    stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary, dtype
+    norm, use_idf, smooth_idf, sublinear_tf
         As in scikit-learn.
     missing : {"error", "empty"}, default="error"
         What None, NaN and the like are: a mistake, or documents without a term.
