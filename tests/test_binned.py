@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -94,6 +94,7 @@ def test_rows_taken_back_leave_no_trace_while_values_are_few(kept, removed):
 
 
 @some
+@example(cells=[0.0, 1.0, -1e-308], limit=2)
 @given(cells=values, limit=st.integers(2, 12))
 def test_cells_hold_the_weight_of_their_rows_and_no_other(cells, limit):
     x = np.array(cells, float)

@@ -85,7 +85,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         found.append(
             Candidate(
                 "naive-bayes-auto",
-                "Naive Bayes, families chosen",
+                "Naive Bayes by column",
                 "generative",
                 2,
                 "Each column of numbers normal, with heavy tails, or cut into bins, whichever "

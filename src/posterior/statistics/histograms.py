@@ -17,6 +17,7 @@ from posterior.statistics.extent import as_codes
 from posterior.statistics.moments import floats
 
 SIGN = np.uint64(1 << 63)
+BELOW_ZERO = np.nextafter(0.0, -1.0)  # -0.0 is no number of its own
 WIDEST = 52  # bits: a cell is then all numbers between two powers of two
 
 
@@ -48,7 +49,8 @@ class Histograms:
     def last(self) -> list[Floats]:
         """The largest number of each cell, (m,) for each column."""
         pairs = zip(self.counts.values, self.shift, strict=True)
-        return [numbers(keys(start) | np.uint64((1 << int(s)) - 1)) for start, s in pairs]
+        ends = [numbers(keys(start) | np.uint64((1 << int(s)) - 1)) for start, s in pairs]
+        return [np.where(np.signbit(end) & (end == 0), BELOW_ZERO, end) for end in ends]
 
     def coarser(self, shift: Integers) -> Histograms:
         """The same in wider cells."""
