@@ -31,6 +31,7 @@ NEIGHBOR_CELLS = 2e9  # rows² × columns that a comparison may look at
 LOGISTIC_CELLS = 4e6  # rows × columns × classes of a pass; a comparison takes about a thousand
 COVARIANCE_COLUMNS = 1000
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
+SEARCH_CELLS = 2e6  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
@@ -91,6 +92,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                 "Each column of numbers normal, with heavy tails, or cut into bins, whichever "
                 "foretells best; categories as shares, independent given the class.",
                 TableClassifier(NaiveBayes("auto"), roles),
+                _searched(roles, n_rows, n_classes),
             )
         )
     if p <= COVARIANCE_COLUMNS:
@@ -141,7 +143,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             )
         )
     if 2 <= len(roles.table) <= PAIR_COLUMNS:
-        found += _dependent(roles)
+        found += _dependent(roles, n_rows, n_classes)
     most, mixed_most = (
         int((cells / len(roles.table)) ** 0.5) for cells in (NEIGHBOR_CELLS, NEIGHBOR_CELLS / 20)
     )
@@ -170,8 +172,9 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     return found
 
 
-def _dependent(roles: Roles) -> list[Candidate]:
+def _dependent(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """Columns that depend on each other, counted together; numbers are cut into bins."""
+    most = _searched(roles, n_rows, n_classes)
     return [
         Candidate(
             "aode",
@@ -189,9 +192,16 @@ def _dependent(roles: Roles) -> list[Candidate]:
             5,
             "Each column depends on the class and on a few others; which, and how many, is chosen "
             "with each row answered by the others; numbers cut into bins.",
-            TableClassifier(KDB(5, selective=True), roles),
+            TableClassifier(KDB(3, selective=True), roles),
+            most,
         ),
     ]
+
+
+def _searched(roles: Roles, n_rows: int, n_classes: int) -> int | None:
+    """On how many rows something is searched fold by fold; None for all."""
+    most = max(1000, int(SEARCH_CELLS / (len(roles.table) * max(n_classes, 1))))
+    return None if n_rows <= most else most
 
 
 def _of_everything(roles: Roles) -> list[Candidate]:
