@@ -13,10 +13,11 @@ import argparse
 import os
 import random
 import signal
-import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from posterior.data.streams import Files
 from posterior.engines import journal
 from posterior.estimators import GaussianMixture, GaussianNB, LogisticRegression
 from posterior.storage import inspect, save
-from posterior.storage import journal as _journal  # noqa: F401 - so that no child imports it
+
+import_module("posterior.storage.journal")  # so that no child imports it
 
 ROWS, BATCH = 12_000, 1_000
 
@@ -68,7 +70,7 @@ def forked(fit: Fit, rows: Path, checkpoint: Path | None, out: Path) -> int:
     try:
         save(fit(Files((rows,), BATCH), checkpoint), out)
     except BaseException:
-        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        traceback.print_exc()
         os._exit(1)
     os._exit(0)
 

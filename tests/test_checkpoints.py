@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class Numbers:
     def __init__(self, n: int) -> None:
         self.n, self.read = n, 0
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         for i in range(self.n):
             self.read += 1
             yield Batch(np.full((1, 1), 1.0 / (i + 3)), "numbers", i)

@@ -7,7 +7,7 @@ import gzip
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +63,7 @@ def read(path: str | Path) -> File:
 
 def batches(
     path: str | Path, rows: int = BATCH_ROWS, columns: Sequence[str] | None = None
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """The same table in pieces of some rows, for files larger than memory; CSV cells are text."""
     import pyarrow as pa
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
@@ -69,7 +69,7 @@ class Files:
 
         return sum(parquet.read_metadata(path).num_rows for path in self.paths)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         """The rows of all files."""
         return (batch for _, batch in self.pieces())
 
@@ -123,7 +123,7 @@ class Files:
 
     def _tables(self, path: Path) -> Iterator[Any]:
         names, some = self.names, None if self.given is None else self.given.names
-        with closing(files.batches(path, self.rows, some)) as tables:  # type: ignore[type-var]
+        with closing(files.batches(path, self.rows, some)) as tables:
             for table in tables:
                 if table.num_rows:
                     yield table.select(names)
@@ -146,7 +146,7 @@ class Query:
         """Some of the columns."""
         return replace(self, relation=self.relation.select(*map(csv_files.identifier, names)))
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         """The rows, as the query runs."""
         import pyarrow as pa
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -36,7 +36,7 @@ class Partitions:
             return [row[0] for row in table.rechunk({1: -1}).to_delayed()]
         return list(table.to_delayed())
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         """The partitions that have rows, one at a time in this process."""
         for i, piece in enumerate(self.pieces()):
             batch = Batch(_rows(piece.compute(), self.names), f"partition {i}")

@@ -11,7 +11,7 @@ ROWS = 5
 
 def first_rows(source: Source) -> Batch:
     """The head of the first batch."""
-    with closing(source.batches()) as batches:  # type: ignore[type-var]
+    with closing(source.batches()) as batches:
         batch = next(batches, None)
     if batch is None:
         raise ValueError("Expected rows, got an empty table.")

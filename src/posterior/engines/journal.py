@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -117,7 +117,7 @@ class Stretch:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._source, name)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         batch: Batch | None = self._first
         while batch is not None:
             self.n_batches += 1

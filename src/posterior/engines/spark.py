@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, itemgetter
@@ -33,7 +33,7 @@ class SparkTable:
         """Some of the columns."""
         return SparkTable(self.frame.select(*(f"`{name.replace('`', '``')}`" for name in names)))
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         """The rows, in order, one partition at a time in this process."""
         import pyarrow as pa
 
@@ -128,9 +128,8 @@ def _summed(function: Callable[[Batch], S]) -> Callable[[Iterable[Any]], Iterato
 
         try:
             sums = map(function, _gathered(records))
-            total: S | _Refused | None = next(sums, None)
-            for more in sums:
-                total = total + more  # type: ignore[operator]
+            first = next(sums, None)
+            total: S | _Refused | None = None if first is None else reduce(add, sums, first)
         except (TypeError, ValueError) as error:
             total = _Refused(error)
         if total is not None:

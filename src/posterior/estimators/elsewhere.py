@@ -136,7 +136,7 @@ def learn_columns(model: Any, engine: Elsewhere, source: Source, y: Any, weight:
 
 def _look(model: Any, source: Source, y: Any, weight: Any) -> list[str]:
     """Names and kinds of the columns by the first rows; which of them are texts, all rows tell."""
-    with closing(source.batches()) as batches:  # type: ignore[type-var]
+    with closing(source.batches()) as batches:
         batch = next(batches, None)
     if batch is None:
         raise ValueError("Expected rows, got an empty table.")

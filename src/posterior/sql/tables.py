@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -39,7 +39,7 @@ class Table:
         """The columns."""
         return list(self._columns)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Generator[Batch, None, None]:
         """The rows, as the database sends them."""
         first = 0
         for frame in self.database.batches(self.query, ROWS):
