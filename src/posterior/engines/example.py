@@ -9,10 +9,10 @@ from posterior.data.source import Batch, Source
 ROWS = 5
 
 
-def first_rows(source: Source) -> Batch:
+def first_rows(source: Source, rows: int = ROWS) -> Batch:
     """The head of the first batch."""
     with closing(source.batches()) as batches:
         batch = next(batches, None)
     if batch is None:
         raise ValueError("Expected rows, got an empty table.")
-    return Batch(batch.frame[:ROWS], batch.place, batch.first)
+    return Batch(batch.frame[:rows], batch.place, batch.first)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from posterior.data.strings import Describe, Described
 from posterior.data.typing import Array
 from posterior.engines import finding
 from posterior.engines.engine import Elsewhere
+from posterior.engines.example import first_rows
 from posterior.engines.streaming import Streamed
 from posterior.estimators.checkpoint import FilePath, checkpointed, refuse_in_memory
 from posterior.generative.joint import JointStatistics
@@ -136,12 +136,9 @@ def learn_columns(model: Any, engine: Elsewhere, source: Source, y: Any, weight:
 
 def _look(model: Any, source: Source, y: Any, weight: Any) -> list[str]:
     """Names and kinds of the columns by the first rows; which of them are texts, all rows tell."""
-    with closing(source.batches()) as batches:
-        batch = next(batches, None)
-    if batch is None:
-        raise ValueError("Expected rows, got an empty table.")
+    batch = first_rows(source, HEAD)
     with errors_in(batch):
-        head, _ = target.apart(batch.frame[:HEAD], weight)
+        head, _ = target.apart(batch.frame, weight)
         X, _ = model._with_target(head, y) if isinstance(y, str) else target.apart(head, y)
         model._features(X, fitting=True, reset=True)
     if not source.names or not getattr(model, "reads_text", False):

@@ -18,8 +18,9 @@ from posterior.families.priors import (
     pseudo_log_likelihood,
 )
 from posterior.kernels import pairs
-from posterior.statistics.counts import Counts, Values, places
+from posterior.statistics.counts import Counts
 from posterior.statistics.extent import as_codes
+from posterior.statistics.keyed import Values, places
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,9 +11,10 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats, Integers
-from posterior.statistics.counts import Counts, Values
+from posterior.statistics.counts import Counts
 from posterior.statistics.exact import Exact
 from posterior.statistics.extent import as_codes
+from posterior.statistics.keyed import Values
 from posterior.statistics.moments import floats
 
 SIGN = np.uint64(1 << 63)

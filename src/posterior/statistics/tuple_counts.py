@@ -12,9 +12,10 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats, Integers
-from posterior.statistics.counts import Counts, Values, _same, _union, places
+from posterior.statistics.counts import Counts
 from posterior.statistics.exact import Exact
 from posterior.statistics.extent import as_codes
+from posterior.statistics.keyed import Values, places, same, union
 
 Parents: TypeAlias = tuple[tuple[int, ...] | None, ...]
 """The parents of each column, the nearest first; None for a column that is left out."""
@@ -87,8 +88,8 @@ class TupleCounts:
         return Counts(self.values, Exact(total, self.table.exponent))
 
     def __add__(self, other: TupleCounts, /) -> TupleCounts:
-        if not _same(self.values, other.values):
-            values = tuple(_union(a, b) for a, b in zip(self.values, other.values, strict=True))
+        if not same(self.values, other.values):
+            values = tuple(union(a, b) for a, b in zip(self.values, other.values, strict=True))
             return self.widened(values) + other.widened(values)
         if all(map(np.array_equal, self.cells, other.cells)):
             return replace(self, table=self.table + other.table)
@@ -148,7 +149,7 @@ class TupleCounts:
             for i, c in enumerate([*(self.parents[j] or ()), j]):
                 held[c][cell[:, i]] = True
         fewer = tuple(v[h[:-1]] for v, h in zip(self.values, held, strict=True))
-        if _same(fewer, self.values):
+        if same(fewer, self.values):
             return self
         index = [np.append(np.cumsum(h[:-1]) - 1, -1) for h in held]
         cells = tuple(
@@ -170,8 +171,8 @@ class TupleCounts:
         if not isinstance(other, TupleCounts):
             return NotImplemented
         a, b = self.seen(), other.seen()
-        same = a.parents == b.parents and _same(a.values, b.values)
-        return same and all(map(np.array_equal, a.cells, b.cells)) and a.table == b.table
+        alike = a.parents == b.parents and same(a.values, b.values)
+        return alike and all(map(np.array_equal, a.cells, b.cells)) and a.table == b.table
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -9,8 +9,8 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import Blocks, CodedRows
 from posterior.data.typing import Array
-from posterior.statistics.counts import Values
 from posterior.statistics.extent import as_codes
+from posterior.statistics.keyed import Values
 
 
 @dataclass(frozen=True, slots=True)
