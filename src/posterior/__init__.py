@@ -122,8 +122,8 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
 ]
 
 # Where the names live, in the order of how much each part loads.
-_HOMES = ["data.errors", "engines", "families", "text", "preprocessing"]
-_HOMES += ["estimators", "storage", "sql"]
+_HOMES = ["estimators", "data.errors", "engines", "families", "text", "preprocessing"]
+_HOMES += ["storage", "sql"]
 _PARTS = {"data", "datasets", "engines", "estimators", "explain", "families", "plots"}
 _PARTS |= {"preprocessing", "selection", "sql", "storage"}
 
@@ -145,8 +145,8 @@ if not TYPE_CHECKING:  # checkers read the imports above, and know a misspelled 
         if name in __all__:
             for home in _HOMES:
                 part = import_module(f"posterior.{home}")
-                if name in vars(part):
-                    return globals().setdefault(name, vars(part)[name])
+                if name in getattr(part, "__all__", vars(part)):
+                    return globals().setdefault(name, getattr(part, name))
         raise AttributeError(f"module 'posterior' has no attribute {name!r}")
 
     def __dir__() -> list[str]:
