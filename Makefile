@@ -87,13 +87,14 @@ reproductions: $(VENV)/.test ## run the published results again, and keep what t
 changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md
 	@$(BIN)/python changelog.d/gather.py $(VERSION)
 
-dist: $(VENV)/.package ## sdist and wheel, installed in a clean environment and tried there
+dist: $(VENV)/.package ## sdist and wheel, compiled without a warning, tried in a clean environment
 	@rm -rf dist build/unpacked build/clean && mkdir -p dist build/unpacked
 	@$(BIN)/python -c "from scikit_build_core.build import build_sdist; build_sdist('dist')" >build/dist.log
 	@tar xzf dist/posterior-*.tar.gz -C build/unpacked --strip-components=1
 	@# The backend itself: pip would compile twice, once for the metadata.
 	@cd build/unpacked && PATH="$(abspath $(BIN)):$$PATH" $(abspath $(BIN))/python -c \
-	  "from scikit_build_core.build import build_wheel; build_wheel('../../dist')" >>../dist.log
+	  "from scikit_build_core.build import build_wheel; \
+	  build_wheel('../../dist', {'cmake.define.POSTERIOR_WERROR': 'ON'})" >>../dist.log
 	@$(BIN)/python -m venv build/clean
 	@build/clean/bin/python -m pip --disable-pip-version-check --quiet install dist/posterior-*.whl
 	@cd build/clean && bin/python ../../examples/first_fit.py
