@@ -195,13 +195,19 @@ def test_a_stream_that_has_too_few_rows_yet_goes_on(path):
     assert answers(loaded, X) == answers(model, X)
 
 
-def test_a_file_is_loaded_by_another_process(path):
-    model = posterior.NaiveBayes({"visits": "poisson"}).fit(FRAME, NAMES)
-    posterior.save(model, path)
-    program = "import sys, posterior; posterior.save(posterior.load(sys.argv[1]), sys.argv[2])"
-    again = path.with_name("again")
-    subprocess.run([sys.executable, "-c", program, path, again], check=True, timeout=300)
-    assert path.read_bytes() == again.read_bytes()
+def test_files_are_loaded_by_another_process(tmp_path):
+    for i, (model, X, y) in enumerate(MODELS.values()):
+        posterior.save(clone(model).fit(X, y), tmp_path / f"{i}.posterior")
+    program = """
+import sys, pathlib, posterior
+for path in pathlib.Path(sys.argv[1]).glob("*.posterior"):
+    posterior.save(posterior.load(path), path.with_suffix(".again"))
+"""
+    subprocess.run([sys.executable, "-c", program, tmp_path], check=True, timeout=300)
+    files = sorted(tmp_path.glob("*.posterior"))
+    assert [f.read_bytes() == f.with_suffix(".again").read_bytes() for f in files] == [True] * len(
+        MODELS
+    )
 
 
 plain_values = st.recursive(

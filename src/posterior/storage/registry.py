@@ -13,7 +13,8 @@ from functools import cache
 
 from sklearn.base import BaseEstimator
 
-import posterior.estimators  # with all that models are made of
+import posterior.estimators
+import posterior.preprocessing
 
 LAYERS = {
     "data",
@@ -33,6 +34,8 @@ KERNELS = "posterior.kernels.text"  # rules and terms; other values of kernels l
 @cache
 def classes() -> dict[str, type]:
     """Every class that a file may hold, by its part of the package and its name."""
+    for name in posterior.estimators.__all__:  # which bring in all that models are made of
+        getattr(posterior.estimators, name)
     found: dict[str, list[type]] = {}
     for name, module in sorted(sys.modules.items()):
         package, part, *_ = [*name.split("."), ""]
