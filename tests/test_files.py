@@ -30,6 +30,20 @@ def test_cells_become_numbers_dates_and_booleans_where_all_of_them_are(tmp_path:
     assert frame["member"].to_pylist() == [True, False, None]
 
 
+def test_numbers_may_have_decimal_commas(tmp_path: Path) -> None:
+    rows = ["price;count;mixed;thousands", "72,36;7;1,5;1,234", "7;8;2.5;2,345", ",5;9;2;3,111"]
+    frame = read(written(tmp_path, "a.csv", "\n".join(rows) + "\n")).frame
+    assert frame["price"].to_pylist() == [72.36, 7.0, 0.5]
+    assert frame["count"].to_pylist() == [7, 8, 9]
+    assert frame["mixed"].to_pylist() == ["1,5", "2.5", "2"]  # one or the other
+    assert frame["thousands"].to_pylist() == ["1,234", "2,345", "3,111"]  # or thousandths
+
+
+def test_lines_that_end_as_on_old_macs_are_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="line feed"):
+        read(written(tmp_path, "a.csv", "x,y\r1,a\r"))
+
+
 @pytest.mark.parametrize("cell", ["", "?", "NA", "N/A", "NaN", "null"])
 def test_marks_of_missing_cells_are_missing(tmp_path: Path, cell: str) -> None:
     frame = read(written(tmp_path, "a.csv", f"x,y\n1,a\n{cell},b\n")).frame

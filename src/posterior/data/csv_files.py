@@ -18,6 +18,8 @@ from typing import Any
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")  # "Nan" is a first name
 DELIMITERS = ",;\t|"
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+COMMA = r"^\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*$"  # 72,36 as most of Europe writes it
+FRACTION = r",(\d|\d\d|\d{4,})\s*$"  # 1,234 may be a thousand
 PADDED = r"^\s*[+-]?0\d"  # 007 is a name
 DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$"
 
@@ -29,6 +31,8 @@ class Cells:
     any: bool = False
     integers: bool = True
     numbers: bool = True
+    commas: bool = True  # numbers with a decimal comma, or none
+    fractions: bool = False  # some cells have digits behind a comma that can be nothing else
     padded: bool = False
     booleans: bool = True
     dates: bool = True
@@ -38,6 +42,8 @@ class Cells:
             self.any or other.any,
             self.integers and other.integers,
             self.numbers and other.numbers,
+            self.commas and other.commas,
+            self.fractions or other.fractions,
             self.padded or other.padded,
             self.booleans and other.booleans,
             self.dates and other.dates,
@@ -52,23 +58,30 @@ class Cells:
         cells = column.drop_null()
         if not len(cells):
             return cls()
-        if pc.all(pc.match_substring_regex(cells, NUMBER)).as_py():
-            padded = pc.any(pc.match_substring_regex(cells, PADDED)).as_py()
+
+        def are(pattern: str, some: Any = pc.all) -> bool:
+            return bool(some(pc.match_substring_regex(cells, pattern)).as_py())
+
+        if are(NUMBER):
             integers = _casts(pc.utf8_trim_whitespace(cells), pa.int64())
-            return cls(True, integers, True, padded, False, False)
+            commas = not pc.any(pc.match_substring(cells, ".")).as_py()
+            return cls(True, integers, True, commas, False, are(PADDED, pc.any), False, False)
+        if are(COMMA):
+            signs = are(FRACTION, pc.any), are(PADDED, pc.any)
+            return cls(True, False, False, True, *signs, False, False)
         booleans = pc.all(pc.is_in(pc.utf8_lower(cells), pa.array(["true", "false"]))).as_py()
-        dates = pc.all(pc.match_substring_regex(cells, DATE)).as_py()
-        dates = dates and _casts(cells, pa.timestamp("us"))
-        return cls(True, False, False, False, booleans, dates)
+        dates = are(DATE) and _casts(cells, pa.timestamp("us"))
+        return cls(True, False, False, False, False, False, booleans, dates)
 
     @property
     def type(self) -> Any:
         """The type of the column in Arrow."""
         import pyarrow as pa
 
-        if not self.any or (self.numbers and self.padded):
+        numbers = self.numbers or (self.commas and self.fractions)
+        if not self.any or (numbers and self.padded):
             return pa.string()
-        if self.numbers:
+        if numbers:
             return pa.int64() if self.integers else pa.float64()
         return pa.bool_() if self.booleans else pa.timestamp("us") if self.dates else pa.string()
 
@@ -121,7 +134,13 @@ def reading(place: Path) -> tuple[str, tuple[str, ...]]:
         )
     missing = ", ".join(f"'{m}'" for m in MISSING)
     delimiter = _delimiter(head)
-    names = _names(next(csv.reader([head.rstrip("\r\n")], delimiter=delimiter)))
+    try:
+        names = _names(next(csv.reader([head.rstrip("\r\n")], delimiter=delimiter)))
+    except csv.Error:  # a carriage return alone, as old Macs ended lines
+        raise ValueError(
+            f"Expected a header line in {place.name!r} that ends in a line feed, got a carriage "
+            "return in it. Save the file with line feeds."
+        ) from None
     columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
     return (
         f"read_csv({quoted(str(place))}, header=true, auto_detect=false, columns={{{columns}}}, "
@@ -153,7 +172,7 @@ def _converted(column: Any, kind: Any) -> Any:
     if kind == pa.bool_():
         return pc.equal(pc.utf8_lower(column), "true")
     if kind in (pa.int64(), pa.float64()):
-        column = pc.utf8_trim_whitespace(column)
+        column = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
     return pc.cast(column, kind)
 
 
