@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 from fractions import Fraction
 from itertools import combinations, product
@@ -15,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import posterior
 from posterior import AODE, KDB, TAN, BackOff, CategoricalNB, Laplace, MEstimate, kernels
 from posterior.data.rows import CodedRows, Hard
+from posterior.estimators.dependence import common
 from posterior.families.dependence.structure import in_order, k_dependence, spanning_tree
 from posterior.kernels import dependence as twin
 from posterior.statistics.information import conditional_mutual_information, mutual_information
@@ -208,7 +210,8 @@ def test_weighted_parents_count_by_what_they_tell_of_the_class():
     tables = model._family().tables(model.statistics_.features)
     starts = tables.start[np.array([0, 1, 2, 3, 4])]
     assert_allclose(tables.weight[starts], told)
-    alone = AODE(weighted=True).fit([["a", "u"], ["b", "u"]] * 4, [0, 1] * 4)
+    model = AODE(weighted=True, smoothing=BackOff(3.0))
+    alone = model.fit([["a", "u"], ["b", "u"]] * 4, [0, 1] * 4)
     assert_allclose(alone.predict_proba([["a", "u"]]), [[5.5 / 7, 1.5 / 7]])
 
 
@@ -510,9 +513,96 @@ def test_the_structure_is_told_by_names():
     assert list(told["depends on"]) == ["", "a", "b, a"]
 
 
+# tables that are elsewhere
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The table in four files, the values of each its own, and the column of the classes."""
+    for i in range(4):
+        part = slice(30 * i, 30 * i + 30)
+        FRAME[part].assign(kind=Y[part]).to_parquet(tmp_path / f"{i}.parquet")
+    return str(tmp_path / "*.parquet")
+
+
+def test_a_given_structure_is_learned_from_files(files):
+    here = KDB(structure=((), (0,), None, (1, 0), ())).fit(FRAME, Y)
+    there = KDB(structure=here.structure_).fit(files, y="kind")
+    assert there.statistics_ == here.statistics_
+    assert_array_equal(there.predict_log_proba(FRAME), here.predict_log_proba(FRAME))
+
+
+def test_weights_and_classes_of_some_files_only_are_learned_as_in_memory(tmp_path):
+    ordered = FRAME.assign(kind=Y, w=np.arange(len(Y)) % 3).sort_values("kind", ignore_index=True)
+    for i in range(4):  # the first has one class, and the last another
+        ordered[30 * i : 30 * i + 30].to_parquet(tmp_path / f"{i}.parquet")
+    there = TAN().fit(str(tmp_path / "*.parquet"), y="kind", sample_weight="w")
+    X, weight = ordered[FRAME.columns], ordered["w"].to_numpy(float)
+    here = TAN().fit(X, ordered["kind"].to_numpy(), sample_weight=weight)
+    assert there.statistics_ == here.statistics_
+    assert there.structure_ == here.structure_
+
+
+def test_more_values_than_are_counted_one_by_one_are_cut_nearby(tmp_path, monkeypatch):
+    monkeypatch.setattr(common, "MOST_VALUES", 500)
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 4_000)
+    X = pd.DataFrame({"x": random.normal(3.0 * y), "z": random.normal(size=4_000)})
+    for i in range(4):
+        part = slice(1_000 * i, 1_000 * i + 1_000)
+        X[part].assign(y=y[part]).to_parquet(tmp_path / f"{i}.parquet")
+    here, there = AODE().fit(X, y), AODE().fit(str(tmp_path / "*.parquet"), y="y")
+    assert [len(cuts) for cuts in there.cut_points_.values()] == [6, 0]
+    assert_allclose(there.score(X, y), here.score(X, y), atol=0.005)
+    first_and_last = [model.cut_points_["x"][[0, -1]] for model in (here, there)]
+    assert_allclose(*first_and_last, atol=0.1)
+
+
+def test_a_fit_of_many_passes_goes_on_where_it_was_stopped(files, tmp_path, monkeypatch):
+    counted, path = TupleCounts.of, tmp_path / "fit.checkpoint"
+
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TupleCounts, "of", stop)
+    with pytest.raises(KeyboardInterrupt):
+        KDB(1).fit(files, y="kind", checkpoint=path)
+    monkeypatch.setattr(TupleCounts, "of", counted)
+    monkeypatch.setattr(PairCounts, "of", stop)  # pairs are known, and not counted again
+    there = KDB(1).fit(files, y="kind", checkpoint=path)
+    monkeypatch.undo()
+    assert there.statistics_ == KDB(1).fit(FRAME, Y).statistics_
+    assert not path.exists()
+
+
+def test_what_needs_rows_in_memory_says_so_and_weights_of_zero_are_no_rows(files, tmp_path):
+    with pytest.raises(ValueError, match=r"all rows at once.*structure="):
+        KDB(selective=True).fit(files, y="kind")
+    FRAME.assign(kind=Y, w=0.0).to_parquet(tmp_path / "zero.parquet")
+    with pytest.raises(ValueError, match="weights of zero only"):
+        AODE().fit(str(tmp_path / "zero.parquet"), y="kind", sample_weight="w")
+
+
 # real tables
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "dependence_accuracy.py"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples" / "dependence_accuracy.py"
+
+
+def test_the_page_shows_what_was_measured():
+    example = runpy.run_path(str(EXAMPLE))
+    results = json.loads(example["RESULTS"].read_text("utf-8"))
+    page = example["PAGE"].read_text("utf-8")
+    assert example["shown"](page, results) == page
+    assert all(set(results[name]) == set(example["MODELS"]) for name in example["SETS"])
+    for name in results:  # in log loss, as the page says
+        losses = {kind: found["log_loss"] for kind, found in results[name].items()}
+        assert max(losses["AODE"], losses["KDB, k = 2"]) < losses["naive Bayes"]
+
+
+def test_the_default_smoothing_is_what_other_tables_choose():
+    told = (ROOT / "docs" / "results" / "dependence_smoothing.txt").read_text("utf-8")
+    assert told.endswith(f"Least at m = {BackOff().m:g}.\n")
 
 
 @pytest.mark.parametrize(

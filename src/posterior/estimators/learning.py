@@ -90,11 +90,6 @@ class Learning(Hooks):
         checkpoint: FilePath | None,
     ) -> Self:
         """The same, summed where the rows are."""
-        if not self.one_pass:
-            raise ValueError(
-                f"Expected rows in memory: {type(self).__name__} looks at all of them before it "
-                "sums any. Fit on some of the rows, and go on with partial_fit."
-            )
         self._validate_params()
         self._check_calibrated(streaming=True)
         total = elsewhere.learned(self, there, y, weight, checkpoint)

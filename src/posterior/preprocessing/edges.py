@@ -9,11 +9,6 @@ from posterior.data.typing import Array, Floats, Integers
 STEPS, TOLERANCE = 300, 1e-4  # of k-means; the tolerance is a share of the variance
 
 
-def uniform_edges(x: Array, n_bins: int) -> Array:
-    """Bins of equal width."""
-    return np.linspace(x.min(), x.max(), n_bins + 1)
-
-
 def quantile_edges(x: Array, weight: Floats | None, n_bins: int, method: str) -> Floats:
     """Bins of equal weight, by one of NumPy's definitions of a quantile."""
     levels = np.linspace(0, 100, n_bins + 1)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from posterior.data import validate
 from posterior.data.typing import Array, Floats, Integers
 from posterior.preprocessing import bins
-from posterior.preprocessing.edges import kmeans_edges, quantile_edges, uniform_edges
+from posterior.preprocessing.edges import kmeans_edges, quantile_edges
 
 NARROW = 1e-8  # bins that are not wider are removed
 WEIGHTED = ("averaged_inverted_cdf", "inverted_cdf")
@@ -137,8 +137,10 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
                 )
             table, weight = table[weight > 0], weight[weight > 0]
         edges = np.empty(table.shape[1], object)
+        lowest, highest = table.min(axis=0), table.max(axis=0)  # NaN where a cell is missing
         for j, column in enumerate(table.T):
-            edges[j] = self._edges(j, column, weight, int(n_bins[j]))
+            ends = lowest[j], highest[j]
+            edges[j] = self._edges(j, column, ends, weight, int(n_bins[j]))
         self.bin_edges_ = edges
         self.n_bins_ = np.array([len(e) - 1 for e in edges], np.int64)
         return self
@@ -160,16 +162,19 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
             )
         return whole
 
-    def _edges(self, j: int, column: Array, weight: Floats | None, n_bins: int) -> Array:
-        known = ~np.isnan(column)
-        x = column if known.all() else column[known]
-        w = weight if weight is None or len(x) == len(column) else weight[known]
-        if len(x) == 0 or x.min() == x.max():
+    def _edges(
+        self, j: int, x: Array, ends: tuple[Any, Any], w: Floats | None, n_bins: int
+    ) -> Array:
+        if np.isnan(ends[0]):
+            known = ~np.isnan(x)
+            x, w = x[known], None if w is None else w[known]
+            ends = (x.min(), x.max()) if len(x) else ends
+        if len(x) == 0 or ends[0] == ends[1]:
             why = "is constant" if len(x) else "has no known cell"
             warnings.warn(f"Feature {j} {why} and will be replaced with 0.", stacklevel=3)
             return np.array([-np.inf, np.inf])
         if self.strategy == "uniform":
-            return uniform_edges(x, n_bins)
+            return np.linspace(*ends, n_bins + 1)
         if self.strategy == "quantile":
             edges = quantile_edges(x, w, n_bins, self.quantile_method)
         else:

@@ -27,7 +27,7 @@ class AODE(DependenceClassifier):
     Parameters
     ----------
     smoothing : BackOff, Laplace or MEstimate, optional
-        How p(xⱼ | y, xᵢ) is estimated where rows are few: `BackOff(m)`, by default with m = 3,
+        How p(xⱼ | y, xᵢ) is estimated where rows are few: `BackOff(m)`, by default with m = 10,
         leans on p(xⱼ | y); `Laplace(1.0)` is Weka's rule.
     limit : float, default=1.0
         Rows that must have a value before it is a parent.

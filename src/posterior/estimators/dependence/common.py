@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -11,14 +11,18 @@ import numpy as np
 from posterior.data import frames, validate
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Hard, Rows
+from posterior.data.source import Source
 from posterior.data.typing import Array, Floats
-from posterior.estimators.base import GenerativeClassifier
+from posterior.engines.engine import Elsewhere
+from posterior.estimators.checkpoint import FilePath
+from posterior.estimators.dependence.distant import ClassHistograms, Total, learned
 from posterior.estimators.dependence.reading import coded_column
-from posterior.estimators.numeric import CALIBRATED, log_prior
+from posterior.estimators.joint_classifier import JointClassifier
+from posterior.estimators.numeric import CALIBRATED
 from posterior.estimators.table import TableInput
 from posterior.families.dependence import BackOff, Coding
 from posterior.families.dependence.smoothing import Smoothing, check_smoothing
-from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.joint import JointStatistics
 from posterior.statistics.class_cuts import cut_points
 from posterior.statistics.class_histogram import class_histograms
 
@@ -32,13 +36,12 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class DependenceClassifier(TableInput, GenerativeClassifier):
+class DependenceClassifier(TableInput, JointClassifier):
     """Categories as they are, and numbers by bins that are cut where the classes change."""
 
     smoothing: Any
     categories: Any
     bins: Any
-    class_prior: Any
     kinds_: tuple[str, ...]
     cut_points_: dict[Any, Floats]
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
@@ -101,24 +104,40 @@ class DependenceClassifier(TableInput, GenerativeClassifier):
         if not hasattr(self, "_ends"):
             groups, k = rows.hard, len(self.classes_)
             codes = np.where(groups.codes < 0, -1, groups.codes % k).astype(np.int32)
-            self._prepare(Rows(rows.X, Hard(codes, k, groups.weight)))
+            known = Rows(rows.X, Hard(codes, k, groups.weight))
+            self._prepare(lambda look: look(known))
         return super()._sum(rows)
 
-    def _prepare(self, rows: Rows) -> None:
-        """Cut the columns of numbers."""
-        assert isinstance(rows.X, Blocks)
-        self._check_cells(rows.X, 0, fitting=True)
+    def _fit_elsewhere(
+        self, there: tuple[Elsewhere, Source], y: Any, weight: Any, checkpoint: FilePath | None
+    ) -> Self:
+        """The same passes over rows that are not in memory: what each adds up is a sum."""
+        self._validate_params()
+        self._check_calibrated(streaming=True)
+        total = learned(self, there, y, weight, checkpoint)
+        self.classes_, self._closed = total.classes, False
+        self._accept(total.statistics)
+        return self
+
+    def _prepare(self, total: Total) -> None:
+        """Cut the columns of numbers, by what all rows add up to."""
         names = [plain(self._feature_names()[j]) for j in self._places()[0]]
         given = dict(self.bins or {})
         unknown = [name for name in given if name not in names]
         if unknown:
             raise ValueError(f"Expected bins of the columns of numbers {names}, got {unknown}.")
-        groups, X = rows.hard, np.asarray(rows.X.parts[0])
-        looked_at = X, groups.codes, groups.weight, groups.n_groups, MOST_VALUES
-        parts = class_histograms(*looked_at) if names else []
+        parts = total(self._histograms).parts if names else ()
         found = dict(zip(names, cut_points(parts, None), strict=True))
         self.cut_points_ = found | {name: _checked_cuts(given[name], name) for name in given}
         self._ends = tuple((float(part.lowest), part.highest) for part in parts)
+
+    def _histograms(self, rows: Rows) -> ClassHistograms:
+        """The classes at each value of the columns of numbers."""
+        assert isinstance(rows.X, Blocks)
+        self._check_cells(rows.X, 0, fitting=True)
+        groups, X = rows.hard, np.asarray(rows.X.parts[0])
+        looked_at = X, groups.codes, groups.weight, groups.n_groups, MOST_VALUES
+        return ClassHistograms(tuple(class_histograms(*looked_at)))
 
     def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
         validate.check_numbers(
@@ -139,19 +158,6 @@ class DependenceClassifier(TableInput, GenerativeClassifier):
 
     def _forgotten(self, features: Any) -> Any:
         return features.seen()
-
-    def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.class_prior)
-
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {
-            "class_count_": statistics.weight.rounded(),
-            "class_log_prior_": joint.log_prior,
-            "joint_": joint,
-        }
-
-    def _joint(self) -> Joint[Any, Any]:
-        return self.joint_
 
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.rows import Rows
+from posterior.data.source import Source
 from posterior.data.table import Table
+from posterior.engines.engine import Elsewhere
+from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.dependence.choosing import Choice, choose
 from posterior.estimators.dependence.common import CONSTRAINTS, DependenceClassifier
+from posterior.estimators.dependence.distant import Total
 from posterior.estimators.dependence.structures import structure_table
 from posterior.families.dependence import AveragedOneDependence, KDependence
 from posterior.families.dependence.structure import (
@@ -19,7 +23,8 @@ from posterior.families.dependence.structure import (
     k_dependence,
     selected,
 )
-from posterior.generative.joint import labeled
+from posterior.families.family import AnyFamily
+from posterior.generative.joint import JointStatistics, labeled
 from posterior.statistics.information import conditional_mutual_information, mutual_information
 
 
@@ -47,8 +52,8 @@ class KDB(DependenceClassifier):
         The parents of each column by number, the closest first; None leaves a column out. Such as
         another model's `structure_`.
     smoothing : BackOff, Laplace or MEstimate, optional
-        How p(xⱼ | y, parents) is estimated where rows are few; by default `BackOff(3)`, which leans
-        on the context without its last parent.
+        How p(xⱼ | y, parents) is estimated where rows are few; by default `BackOff(10)`, which
+        leans on the context without its last parent.
     categories, bins, class_prior, calibrated : as in `AODE`
 
     Attributes
@@ -99,27 +104,43 @@ class KDB(DependenceClassifier):
     def _family(self) -> KDependence:
         return KDependence(self._coding(), self.structure_, self._smoothing())
 
-    def _prepare(self, rows: Rows) -> None:
+    def _prepare(self, total: Total) -> None:
         """The structure, from the counts of pairs, and from those of tuples if it is selective."""
-        super()._prepare(rows)
+        super()._prepare(total)
         self.__dict__.pop("selection_", None)
         if self.structure is not None:
             self.structure_ = check_structure(self.structure, len(self.kinds_))
             return
-        pairs = AveragedOneDependence(self._coding())
-        counts = self.engine_.sum(lambda chunk: labeled(chunk, pairs), rows).features.seen()
+        counts = total(self._pairs).features.seen()
         told = mutual_information(counts.single())
         self.structure_ = k_dependence(told, conditional_mutual_information(counts), self.k)
         if self.selective:
-            choice = self._choose(rows, by_information(told))
+            choice = total(lambda rows: self._choose(rows, by_information(told)))
             self.structure_ = selected(self.structure_, choice.order, choice.n_columns, choice.k)
             self.selection_ = choice.table
 
+    def _pairs(self, rows: Rows) -> JointStatistics[Any]:
+        return self._counted(rows, AveragedOneDependence(self._coding()))
+
+    def _counted(self, rows: Rows, family: AnyFamily) -> JointStatistics[Any]:
+        return self.engine_.sum(lambda chunk: labeled(chunk, family), rows)
+
     def _choose(self, rows: Rows, order: list[int]) -> Choice:
         family = self._family()
-        counted = self.engine_.sum(lambda chunk: labeled(chunk, family), rows)
+        counted = self._counted(rows, family)
         log_prior = self._log_prior(counted.weight.rounded())
         return choose(rows, family, counted.features, log_prior, order, self.k, self.engine_.fill)
+
+    def _fit_elsewhere(
+        self, there: tuple[Elsewhere, Source], y: Any, weight: Any, checkpoint: FilePath | None
+    ) -> Self:
+        if self.selective and self.structure is None:
+            raise ValueError(
+                "Expected rows in memory: a selective structure is chosen by all rows at once. "
+                "Fit on some of them, and give its structure_ and cut_points_ to "
+                "KDB(structure=..., bins=...)."
+            )
+        return super()._fit_elsewhere(there, y, weight, checkpoint)
 
     def structure_table(self) -> Table:
         """Every column that is kept, and its parents by name."""

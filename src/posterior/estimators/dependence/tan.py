@@ -25,7 +25,7 @@ class TAN(DependenceClassifier):
     Parameters
     ----------
     smoothing : BackOff, Laplace or MEstimate, optional
-        How p(xⱼ | y, parent) is estimated where rows are few; by default `BackOff(3)`, which leans
+        How p(xⱼ | y, parent) is estimated where rows are few; by default `BackOff(10)`, which leans
         on p(xⱼ | y).
     categories, bins, class_prior, calibrated : as in `AODE`
 

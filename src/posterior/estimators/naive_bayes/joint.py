@@ -13,16 +13,16 @@ from sklearn.utils._param_validation import Interval
 
 from posterior.data import frames
 from posterior.data.rows import CodedRows, Rows
-from posterior.data.typing import Array, Floats
-from posterior.estimators.base import GenerativeClassifier
-from posterior.estimators.numeric import CALIBRATED, log_prior
+from posterior.data.typing import Array
+from posterior.estimators.joint_classifier import JointClassifier
+from posterior.estimators.numeric import CALIBRATED
 from posterior.estimators.table import TableInput
 from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.statistics.counts import Counts
 
 
-class JointBayes(TableInput, GenerativeClassifier):
+class JointBayes(TableInput, JointClassifier):
     """Bayes' rule with one probability for every different row, and no assumption.
 
     p(y = k | x) ∝ π_k (n_kx + α) / (n_k + α ∏ⱼ |Vⱼ|)
@@ -107,19 +107,8 @@ class JointBayes(TableInput, GenerativeClassifier):
     def _forgotten(self, features: Counts) -> Counts:
         return features.seen()
 
-    def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.class_prior)
-
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {
-            "class_count_": statistics.weight.rounded(),
-            "class_log_prior_": joint.log_prior,
-            "joint_": joint,
-            "n_cells_": self._cells,
-        }
-
-    def _joint(self) -> Joint[Any, Any]:
-        return self.joint_
+        return {**super()._learned(joint, statistics), "n_cells_": self._cells}
 
     def _feature_names(self) -> Array:
         """The row is one feature here."""

@@ -14,20 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data.errors import DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.table import Table
-from posterior.data.typing import Floats
 from posterior.estimators import elsewhere
-from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.columns import MixedColumns
+from posterior.estimators.joint_classifier import JointClassifier
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.naive_bayes.choosing import chosen_families
-from posterior.estimators.numeric import CALIBRATED, log_prior
+from posterior.estimators.numeric import CALIBRATED
 from posterior.families import Bernoulli, Categorical, Gaussian, PseudoRows
 from posterior.families.product import Parts
 from posterior.generative.joint import Joint, JointStatistics
 
 
-class NaiveBayes(MixedColumns, GenerativeClassifier):
+class NaiveBayes(MixedColumns, JointClassifier):
     """Bayes' rule with features independent given the class, on any array or frame.
 
     p(y = k | x) ∝ π_k ∏ⱼ p(xⱼ | θ_kj)
@@ -146,19 +145,12 @@ class NaiveBayes(MixedColumns, GenerativeClassifier):
         check_is_fitted(self)
         return self._columns()
 
-    def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.class_prior)
-
     def _forgotten(self, features: Any) -> Any:
         return features.seen() if isinstance(features, Parts) else features
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         self._name_constants(statistics)
-        return {
-            "class_count_": statistics.weight.rounded(),
-            "class_log_prior_": joint.log_prior,
-            "joint_": joint,
-        }
+        return super()._learned(joint, statistics)
 
     def _name_constants(self, statistics: JointStatistics[Any]) -> None:
         features = statistics.features
@@ -175,9 +167,6 @@ class NaiveBayes(MixedColumns, GenerativeClassifier):
                     DegenerateWarning,
                     stacklevel=2,
                 )
-
-    def _joint(self) -> Joint[Any, Any]:
-        return self.joint_
 
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
