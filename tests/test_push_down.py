@@ -19,6 +19,7 @@ import pyarrow as pa
 import posterior
 from posterior.sql import table
 from posterior.sql.connections import database
+from posterior.sql.countable import Cells
 
 TYPES = {
     "int32": "integer",
@@ -219,6 +220,46 @@ def test_whatever_doubles_there_are_the_sums_are_exact(held, data):
         assert outcome(posterior_clone(family), table(held.connection, "t")) == memory
 
 
+@pytest.mark.parametrize("unit", [1.0, 0.25, 8.0])
+@pytest.mark.parametrize("beside", [None, 3.0])
+def test_a_cell_of_more_digits_than_the_sample_is_noticed(held, unit, beside):
+    random = np.random.default_rng(0)
+    x, z = (random.integers(-50, 50, (2, 1500)) * unit).tolist()
+    x[1200], z[1200] = 0.1, beside  # a missing cell beside it hides nothing
+    frame = pa.table({"x": x, "z": z, "y": np.arange(1500) % 3})
+    held.hold(frame)
+    with pytest.raises(ValueError, match="no multiples of a unit"):
+        posterior.GaussianNB().fit(table(held.connection, "t", inside=True), "y")
+    same(
+        posterior.GaussianNB().fit(table(held.connection, "t"), "y"),
+        posterior.GaussianNB().fit(frame, "y"),
+    )
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+def test_a_whole_number_larger_than_the_sample_is_summed_or_read(held, kind):
+    x = np.arange(1500) % 90
+    x[1200] = 70_000  # whose square takes 33 bits
+    frame = pa.table({"x": pa.array(x, kind), "y": np.arange(1500) % 3})
+    held.hold(frame)
+    inside = posterior.GaussianNB().fit(table(held.connection, "t"), "y")
+    same(inside, posterior.GaussianNB().fit(frame, "y"))
+
+
+@pytest.mark.parametrize(
+    ("bits", "spread", "parts"), [(9, 0, 0), (25, 0, 1), (50, 0, 2), (52, 25, 3)]
+)
+def test_cells_of_any_length_add_up_exactly(held, bits, spread, parts):
+    random = np.random.default_rng(0)
+    whole = random.integers(-(2**bits), 2**bits, 700).astype(float)
+    x = np.ldexp(whole, -random.integers(0, spread + 1, 700) - 7)
+    assert Cells.of("x", "real", x).parts == parts
+    frame = pa.table({"x": x, "y": np.arange(700) % 3})
+    held.hold(frame)
+    inside = posterior.GaussianNB().fit(table(held.connection, "t", inside=True), "y")
+    same(inside, posterior.GaussianNB().fit(frame, "y"))
+
+
 def outcome(model, X):
     """What a fit ends in: its sums, or an error."""
     import warnings
@@ -364,10 +405,20 @@ def test_what_is_asked_wrongly_is_said():
             posterior.GaussianNB().fit(table(connection, "t"), "y")
 
 
-def test_duckdb_sums_whole_numbers_and_categories_and_hands_doubles_over(monkeypatch):
+@pytest.mark.parametrize(
+    ("columns", "inside"),
+    [
+        ('small, "full"', True),
+        ("color", True),
+        ("quarter", True),
+        ("quarter, small", True),
+        ("length", False),
+        ("price, small", False),
+        ("length, color", True),
+    ],
+)
+def test_duckdb_sums_what_adds_up_as_it_is_and_hands_many_digits_over(columns, inside):
     held = OnDuckDB()
-    frame = rows()
-    held.hold(frame)
-    for columns, inside in [('small, "full"', True), ("color", True), ("length", False)]:
-        source = table(held.connection, f"SELECT {columns}, y FROM t")
-        assert (source.summed(posterior.NaiveBayes(), "y") is not None) == inside
+    held.hold(rows())
+    source = table(held.connection, f"SELECT {columns}, y FROM t")
+    assert (source.summed(posterior.NaiveBayes(), "y") is not None) == inside

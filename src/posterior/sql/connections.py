@@ -74,7 +74,7 @@ class DuckDB:
         return {name: KINDS.get(kind, _enum(kind)) for name, kind in names}
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
-        return list(self.connection.sql(query).fetchall())
+        return list(self.connection.execute(query).fetchall())  # sql would plan it twice
 
     def batches(self, query: str, rows: int) -> Iterator[Any]:
         import pyarrow as pa

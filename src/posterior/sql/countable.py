@@ -35,6 +35,7 @@ class Cells:
     unit: float = 1.0  # of which cells seem to be multiples, a power of two
     parts: int = 0  # to cut them into; 0 if they add up as they are
     single: bool = False  # of 32 bits
+    small: bool = False  # whole numbers whose squares seem to fit into 32 bits
 
     @classmethod
     def of(cls, name: str, kind: Kind, sample: Floats) -> Cells:
@@ -47,7 +48,8 @@ class Cells:
             return replace(least, unit=0.0)
         origin = float(few_bits(values.mean()))
         if kind != "real":
-            return replace(least, origin=origin)
+            return replace(least, origin=origin, small=kind == "whole" and top <= FEW)
+        lowest = min(lowest, 0) if top <= FEW else lowest  # a sample of even numbers may be chance
         if top - lowest <= FEW:
             return replace(least, origin=origin, unit=2.0**lowest)
         for parts in range(1, MOST + 1):
@@ -65,10 +67,8 @@ class Cells:
         """A whole number or a double."""
         if self.kind == "truth":
             return exp.cast(self.raw, "int")
-        if self.kind in ("whole", "long"):
-            return self.raw
-        if self.kind == "real":
-            return double(self.raw)
+        if self.kind in ("whole", "long", "real"):
+            return double(self.raw) if self.single else self.raw
         raise NotInsideError(f"Column {self.name!r} holds no plain numbers.")
 
     @property
@@ -77,42 +77,46 @@ class Cells:
         x = self.number if self.kind == "real" else double(self.number)
         return less(x, self.origin)
 
-    def is_not_finite(self) -> SQL:
-        """x - x ≠ 0 of NaN and infinities: databases say that NaN = NaN"""
+    def is_finite(self) -> SQL:
+        """x - x = 0, but for NaN and infinities: databases say that NaN = NaN"""
         gap = exp.Sub(this=self.number, expression=self.number)
-        return exp.NEQ(this=gap, expression=number(0.0))
+        return exp.EQ(this=gap, expression=number(0.0))
 
-    def is_no_multiple(self) -> SQL:
-        """Whether a cell is no multiple of the unit u."""
+    def is_multiple(self) -> SQL:
+        """Whether a cell is a multiple of the unit u."""
         if self.unit == 0:
             raise NotInsideError(f"Cells of column {self.name!r} have too many digits.")
         if self.parts:
             last = self._in_units(int(np.log2(self.unit)))
-            return exp.NEQ(this=last, expression=exp.Floor(this=last.copy()))
+            return exp.EQ(this=last, expression=exp.Floor(this=last.copy()))
         M = number(1.5 * 2.0**52 * self.unit)  # doubles near it are u apart
         near = exp.Paren(this=exp.Add(this=self.number, expression=M))
-        return exp.NEQ(this=self.number, expression=exp.Sub(this=near, expression=M.copy()))
+        return exp.EQ(this=self.number, expression=exp.Sub(this=near, expression=M.copy()))
 
-    def cut(self) -> list[tuple[SQL, int]]:
-        """Whole numbers aᵢ and exponents eᵢ: x = Σᵢ aᵢ 2^eᵢ, all but the first in [0, 2^31)."""
+    def words(self) -> list[tuple[SQL, int]]:
+        """Whole numbers aᵢ of up to 64 bits and exponents eᵢ: x = Σᵢ aᵢ 2^eᵢ."""
         e = int(np.log2(self.unit))
-        if self.parts == 1:
+        if self.parts < MOST:
             return [(_whole(self._in_units(e)), e)]
-        if self.parts == 2:
-            return self._halves(_whole(self._in_units(e)), e)
         above = exp.Floor(this=self._in_units(e + PART))
         rest = exp.Sub(this=self._in_units(e + PART), expression=above.copy())
         low = _whole(times(exp.Paren(this=rest), number(2.0**PART)))
-        return [*self._halves(_whole(above), e + PART), (low, e)]
+        return [(_whole(above), e + PART), (low, e)]
+
+    def cut(self) -> list[tuple[SQL, int]]:
+        """The words, the first one in halves: all parts but the first are in [0, 2^31)."""
+        (first, e), *rest = self.words()
+        return [(first, e)] if self.parts == 1 else [*_halves(first, e), *rest]
 
     def _in_units(self, e: int) -> SQL:
-        return times(self.number, number(2.0**-e))
+        return times(self.number, number(2.0**-e)) if e else self.number
 
-    def _halves(self, whole: SQL, e: int) -> list[tuple[SQL, int]]:
-        shift, mask = (exp.Literal.number(n) for n in (PART, 2**PART - 1))
-        high = exp.BitwiseRightShift(this=whole, expression=shift)
-        low = exp.BitwiseAnd(this=whole.copy(), expression=mask)
-        return [(exp.Paren(this=high), e + PART), (exp.Paren(this=low), e)]
+
+def _halves(whole: SQL, e: int) -> list[tuple[SQL, int]]:
+    shift, mask = (exp.Literal.number(n) for n in (PART, 2**PART - 1))
+    high = exp.BitwiseRightShift(this=whole, expression=shift)
+    low = exp.BitwiseAnd(this=whole.copy(), expression=mask)
+    return [(exp.Paren(this=high), e + PART), (exp.Paren(this=low), e)]
 
 
 def _whole(value: SQL) -> SQL:

@@ -141,6 +141,10 @@ def is_missing(value: SQL) -> SQL:
     return exp.Is(this=value, expression=exp.null())
 
 
+def is_there(value: SQL) -> SQL:
+    return exp.Not(this=is_missing(value))
+
+
 def exceeds(value: SQL, threshold: float) -> SQL:
     return exp.GT(this=value, expression=number(threshold))
 

@@ -25,7 +25,7 @@ from posterior.families.complement import Complement
 from posterior.families.product import Parts
 from posterior.sql.connections import Kind
 from posterior.sql.countable import Cells, NotInsideError
-from posterior.sql.expressions import is_missing, times
+from posterior.sql.expressions import is_there, times
 from posterior.sql.sums import Answer, Ledger
 from posterior.statistics.counts import Counts
 from posterior.statistics.cross_products import CrossProducts, CrossSums
@@ -64,7 +64,7 @@ def _(family: Bernoulli, columns: Sequence[Cells], ledger: Ledger) -> Reader:
 @asked.register(Multinomial)
 @asked.register(Complement)
 def _(family: Any, columns: Sequence[Cells], ledger: Ledger) -> Reader:
-    ledger.doubts += [is_missing(c.raw) for c in columns]  # refused with their row
+    ledger.conditions += [is_there(c.raw) for c in columns]  # refused with their row
     return _totals(columns, ledger)
 
 
@@ -135,7 +135,7 @@ def _(family: Product, columns: Sequence[Cells], ledger: Ledger) -> Reader:
 @asked.register
 def _(family: MultivariateGaussian, columns: Sequence[Cells], ledger: Ledger) -> Reader:
     """Σ (x - o) and Σ (x - o)(x - o)ᵀ, as the database rounds them; moving them to zero is exact"""
-    ledger.doubts += [is_missing(c.raw) for c in columns]  # such rows are kept as they are
+    ledger.conditions += [is_there(c.raw) for c in columns]  # such rows are kept as they are
     i, j = np.triu_indices(len(columns))
     total = [ledger.add("real", exp.Sum(this=c.centered)) for c in columns]
     pairs = [

@@ -4,7 +4,8 @@ Whole numbers add without rounding, in any order. So do doubles, if all are mult
 and their sum stays within 2^53 u: every partial sum is then a double too. Squares are never
 negative, so their total shows that none of their partial sums went beyond; nor did those of the
 cells, since |x| / u ≤ (x / u)². Cells of more digits are cut into whole numbers of 31 bits, whose
-products fit into 64. The query itself looks whether cells are multiples of the unit.
+products fit into 64. The query itself looks whether cells are multiples of the unit: for most of
+them that is all it does beyond a query that rounds.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ class Ledger:
     """What one query shall count and add up, for each class."""
 
     sums: dict[Sort, list[SQL]] = field(default_factory=lambda: {"whole": [], "real": []})
-    doubts: list[SQL] = field(default_factory=list)  # a row for which one holds spoils the sums
+    conditions: list[SQL] = field(default_factory=list)  # a row that fails one spoils the sums
     limits: list[tuple[int, float]] = field(default_factory=list)  # of sums of doubles
     histograms: list[Cells] = field(default_factory=list)
+    cut: bool = False  # whether cells are taken in parts
 
     def add(self, sort: Sort, value: SQL) -> Place:
         return Place(sort, ((self._line(sort, value), 0),))
@@ -63,18 +65,18 @@ class Ledger:
         if cells.single and float(np.float32(threshold)) != threshold:
             raise NotInsideError(f"Expected a threshold of 32 bits for {cells.name!r}.")
         if cells.kind == "real":
-            self.doubts.append(cells.is_not_finite())
+            self.conditions.append(cells.is_finite())
         beyond = exp.GT(this=cells.number, expression=number(threshold))
-        return self.add("whole", exp.Count(this=exp.Case().when(beyond, number(1.0))))
+        return self.add("whole", exp.Sum(this=exp.cast(beyond, "int")))
 
     def total(self, cells: Cells) -> Place:
         """Cells that are not negative, and that doubles hold."""
-        self.doubts.append(exp.LT(this=cells.number, expression=exp.Literal.number(0)))
+        self.conditions.append(exp.GTE(this=cells.number, expression=exp.Literal.number(0)))
         if cells.kind == "long":
-            self.doubts.append(exp.GT(this=cells.number, expression=number(HELD)))
+            self.conditions.append(exp.LTE(this=cells.number, expression=number(HELD)))
         if cells.kind != "real":
             return self.add("whole", exp.Sum(this=cells.number))
-        self.doubts.append(cells.is_no_multiple())
+        self.conditions.append(cells.is_multiple())
         if cells.parts:
             return self._parts(cells)
         return self._within(HELD * cells.unit, exp.Sum(this=cells.number))
@@ -82,10 +84,11 @@ class Ledger:
     def total_and_squares(self, cells: Cells) -> tuple[Place, Place]:
         """Cells of any sign. Whole numbers whose squares overflow are an error of the database."""
         if cells.kind != "real":
-            square = times(exp.cast(cells.number, "bigint"), cells.number)
+            wide = exp.cast(cells.number, "int" if cells.small else "bigint")
+            square = times(wide, cells.number)
             total = self.add("whole", exp.Sum(this=cells.number))
             return total, self.add("whole", exp.Sum(this=square))
-        self.doubts.append(cells.is_no_multiple())
+        self.conditions.append(cells.is_multiple())
         if cells.parts:
             return self._parts(cells), self._products(cells)
         squares = self._within(
@@ -100,7 +103,8 @@ class Ledger:
 
     def _parts(self, cells: Cells) -> Place:
         """Σ x = Σᵢ 2^eᵢ Σ aᵢ"""
-        found = [(self._line("whole", exp.Sum(this=a)), e) for a, e in cells.cut()]
+        self.cut = True
+        found = [(self._line("whole", exp.Sum(this=a)), e) for a, e in cells.words()]
         return Place("whole", tuple(found))
 
     def _products(self, cells: Cells) -> Place:
@@ -124,7 +128,7 @@ class Ledger:
         return bool(self.sums["whole"] or self.sums["real"] or not self.histograms)
 
     def _sums(self, target: str) -> SQL:
-        whole = _array([_spoiled(self.doubts), *self.sums["whole"]], WHOLE)
+        whole = _array([_spoiled(self.conditions), *self.sums["whole"]], WHOLE)
         real = _array(self.sums["real"], "double")
         values = [
             exp.Literal.number(-1),
@@ -158,14 +162,17 @@ def _null(kind: str) -> SQL:
     return exp.cast(exp.null(), kind)
 
 
-def _spoiled(doubts: Sequence[SQL]) -> SQL:
-    """Rows that a doubt is about."""
-    if not doubts:
+def _spoiled(conditions: Sequence[SQL]) -> SQL:
+    """Rows that fail a condition; a missing cell fails none.
+
+    NOT (a AND b) takes DuckDB two thirds of the time of NOT a OR NOT b.
+    """
+    if not conditions:
         return exp.cast(exp.Literal.number(0), "bigint")
-    heaps = [doubts[i : i + DEEPEST] for i in range(0, len(doubts), DEEPEST)]
     case = exp.Case()
-    for heap in heaps:
-        case = case.when(exp.or_(*heap), number(1.0), copy=False)
+    for i in range(0, len(conditions), DEEPEST):
+        all_hold = exp.and_(*conditions[i : i + DEEPEST], copy=False)
+        case = case.when(exp.Not(this=exp.Paren(this=all_hold)), number(1.0), copy=False)
     return exp.Count(this=case)
 
 
