@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*t$(1))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test coverage lint format warnings pure bench benchmarks-page docs reproductions changelog dist clean
+.PHONY: help demo test coverage lint format warnings pure bench peers benchmarks-page docs reproductions changelog dist clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -59,7 +59,8 @@ warnings: $(VENV)/.package ## compile the C++ with warnings as errors
 pure: $(VENV)/.package ## install with a compiler that fails, and run the demo on that
 	@rm -rf build/pure && mkdir -p build/pure
 	@CC=/bin/false CXX=/bin/false POSTERIOR_REQUIRE_COMPILED=0 $(BIN)/python -m pip \
-	  --disable-pip-version-check --quiet wheel --no-build-isolation --no-deps -w build/pure .
+	  --disable-pip-version-check --quiet wheel --no-build-isolation --no-deps \
+	  --config-settings=build-dir=build/pure/failed -w build/pure .
 	@ls build/pure/posterior-*-py3-none-any.whl
 	@$(PIP) --no-deps --target build/pure/packages build/pure/posterior-*.whl
 	@# -S: without the site module, the editable install of .venv cannot come first.
@@ -67,8 +68,16 @@ pure: $(VENV)/.package ## install with a compiler that fails, and run the demo o
 	  PYTHONPATH="build/pure/packages:$$site" $(BIN)/python -S examples/penguins.py >build/pure/demo.txt
 	@echo "the wheel without compiled code installs and runs"
 
-bench: $(VENV)/.bench ## time ours against the peers; BENCH="names" picks some
-	@$(BIN)/python -m benchmarks $(BENCH)
+bench: $(VENV)/.bench ## time ours against the peers, and keep the figures; BENCH="names" picks some
+	@$(BIN)/python -m benchmarks --json benchmarks/results.json $(BENCH)
+
+# Peers that must not share a process with others: glum sets the threads of all, pomegranate needs
+# torch. Name a CPU build, or pip brings gigabytes for graphics cards: TORCH="torch==2.13.0+cpu".
+TORCH ?= torch
+peers: ## a Python of their own for the peers pomegranate and glum, in build/peers
+	@$(PYTHON) -m venv build/peers
+	@build/peers/bin/python -m pip --disable-pip-version-check install --quiet \
+	  "$(TORCH)" pomegranate glum
 
 benchmarks-page: $(VENV)/.bench ## docs/benchmarks.md from the saved figures
 	@$(BIN)/python -m benchmarks --saved benchmarks/results.json --page docs/benchmarks.md
@@ -77,9 +86,11 @@ docs: $(VENV)/.docs ## the manual, as build/docs/index.html; a warning is an err
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -j auto -d build/docs-cache docs build/docs
 	@echo "the manual: build/docs/index.html"
 
-REPRODUCTIONS := learning_curves news_semi_supervised complement_news nb_weighted_logistic
-reproductions: $(VENV)/.test ## run the published results again, and keep what the manual shows
-	@for name in $(REPRODUCTIONS); do echo "== $$name"; \
+LECTURES := fish documents gradient_ascent em_and_kmeans classification names signals exclusive_or
+REPRODUCTIONS := $(LECTURES) faithful hidden_labels documents_accuracy learning_curves \
+  news_semi_supervised complement_news nb_weighted_logistic dependence_smoothing
+reproductions: $(VENV)/.test ## run lectures and papers again, and keep what the manual shows
+	@mkdir -p build; for name in $(REPRODUCTIONS); do echo "== $$name"; \
 	  file=$$([ $$name = learning_curves ] && echo docs/results/learning_curves.json); \
 	  $(BIN)/python examples/$$name.py $$file >build/$$name.txt && \
 	  mv build/$$name.txt docs/results/$$name.txt || exit 1; done

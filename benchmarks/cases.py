@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -21,12 +21,15 @@ import posterior
 from benchmarks import (
     dependence,
     discretization,
+    elsewhere,
+    growth,
     kmeans,
     logistic,
     mixture,
     neighbors,
     others,
     text,
+    thousand,
 )
 from benchmarks.agreement import Compare, same_accuracy, same_model, same_values
 from benchmarks.arrays import Array, categories, documents, n_bytes, normal_rows
@@ -55,7 +58,8 @@ def gaussian_float64(shrink: int) -> Iterator[Operation]:
 def gaussian_float32(shrink: int) -> Iterator[Operation]:
     """GaussianNB, 1,000,000 rows of 50 float32, 5 classes"""
     X, y = normal_rows(1_000_000 // shrink, 50, np.float32)
-    yield from fit_and_predict(both("GaussianNB"), X, y, (10, 15), [bare_sum(X)])
+    peers = [bare_sum(X), elsewhere.pomegranate_bayes(X, y)]
+    yield from fit_and_predict(both("GaussianNB"), X, y, (10, 15), filter(None, peers))
 
 
 @case
@@ -179,6 +183,8 @@ def small(_: int) -> Iterator[Operation]:
 
 
 for other_case in (
+    *thousand.CASES,
+    *growth.CASES,
     *logistic.CASES,
     *mixture.CASES,
     *kmeans.CASES,
@@ -214,7 +220,7 @@ def fit_and_predict(
     X: Array,
     y: Array,
     targets: tuple[float | None, float | None] = (None, None),
-    fit_peers: Sequence[Peer] = (),
+    fit_peers: Iterable[Peer] = (),
     compare: tuple[Compare | None, Compare] | None = None,
     rounds: int | None = None,
     work: Work | None = None,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from sklearn import mixture
 
 import posterior
+from benchmarks import elsewhere
 from benchmarks.arrays import Array
 from benchmarks.limits import Work
 from benchmarks.timing import Call, Operation, Peer, Quality
@@ -63,9 +66,13 @@ def fit(n: int, kind: str, target: float | None) -> Operation:
             rounds=2,
         )
     ]
-    if kind == "full":
-        other = one_dal(X, means, np.repeat(np.diag(spread)[None], K, axis=0))
-        peers += [] if other is None else [other]
+    full = np.repeat(np.diag(spread)[None], K, axis=0)
+    others = [one_dal(X, means, full)] if kind == "full" else []
+    if kind != "tied":
+        start = full if kind == "full" else np.repeat(spread[None], K, axis=0)
+        score = partial(same_likelihood(X), kind=kind)
+        others += [elsewhere.pomegranate_mixture(X, means, start, STEPS, score)]
+    peers += [other for other in others if other is not None]
     # a step: of each row and component a product with a triangle, and half of a cross product
     cells = X.shape[1] * (X.shape[1] + 1.0 if kind == "full" else 4.0)
     work = Work(flops=2 * STEPS * n * K * cells)
@@ -103,11 +110,24 @@ def same_likelihood(X: Array) -> Callable[[Any, Any], Quality]:
             setattr(ruler, name, getattr(model, name))
         return float(ruler.score(X))
 
-    def compare(ours: Any, theirs: Any) -> Quality:
-        mine, other = score(ours), score(theirs)
+    def compare(ours: Any, theirs: Any, kind: str | None = None) -> Quality:
+        mine = score(ours)
+        other = score(theirs if kind is None else from_arrays(theirs, kind))
         return {"log likelihood a row": mine, "peer above it": other - mine}
 
     return compare
+
+
+def from_arrays(arrays: dict[str, Array], kind: str) -> Any:
+    """Parameters that came from another process, under scikit-learn's names."""
+    given = arrays["covariances"].astype(np.float64)
+    roots = np.linalg.inv(np.linalg.cholesky(given)) if kind == "full" else 1 / np.sqrt(given)
+    return SimpleNamespace(
+        covariance_type=kind,
+        weights_=arrays["weights"].astype(np.float64),
+        means_=arrays["means"].astype(np.float64),
+        precisions_cholesky_=roots.transpose(0, 2, 1) if kind == "full" else roots,
+    )
 
 
 def one_dal(X: Array, means: Array, covariances: Array) -> Peer | None:

@@ -1,4 +1,4 @@
-"""The table, the JSON file and the chart of the results."""
+"""The table and the JSON file of the results, and the facts of the machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -18,6 +18,7 @@ from benchmarks import limits
 from benchmarks.memory import Cost, method
 from benchmarks.timing import Result
 
+RESULTS = Path(__file__).parent / "results.json"
 LEGEND = """\
 Time is the best round; ratio is the peer's time / ours, and the target is the least ratio.
 Memory is the peak of a call above its start. Ours, less what the answer keeps, should stay
@@ -36,7 +37,7 @@ class Run:
 
 
 HEADER = (
-    f"  {'operation':<31}{'ours':>8}  {'peer':<18}{'time':>8}{'ratio':>9}  {'target':<14}"
+    f"  {'operation':<31}{'ours':>8}  {'peer':<22}{'time':>8}{'ratio':>9}  {'target':<14}"
     f"{'memory':>8} {'quarter X':<11}{'of peer':>8}  answers"
 )
 
@@ -46,7 +47,7 @@ def line(result: Result) -> str:
     answers = ", ".join(f"{name} {value:.4g}" for name, value in result.quality.items())
     return (
         f"  {result.operation:<31}{duration(result.ours.seconds):>8}  "
-        f"{result.peer:<18}{duration(result.theirs.seconds):>8}{result.ratio:>9.2f}  {target:<14}"
+        f"{result.peer:<21} {peer_time(result):>8}{result.ratio:>9.2f}  {target:<14}"
         f"{megabytes(result.ours.peak):>8} {verdict(result.memory_met):<11}"
         f"{megabytes(result.theirs.peak):>8}  {answers}"
     ).rstrip()
@@ -57,14 +58,24 @@ def verdict(met: bool | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-6:.3g} us"
+    """Three digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size or unit == "us":
+            break
+    return f"{three_digits(seconds / size)} {unit}"
+
+
+def three_digits(number: float) -> str:
+    return f"{number:,.0f}" if number >= 99.95 else f"{number:#.3g}"
+
+
+def peer_time(result: Result) -> str:
+    return "> " * result.cut + duration(result.theirs.seconds)
 
 
 def megabytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:.0f} MB"
+    """Nothing where it would be 0."""
+    return f"{n_bytes / 1e6:,.0f} MB" if n_bytes >= 500_000 else ""
 
 
 def summary(results: Iterable[Result]) -> str:
@@ -109,8 +120,11 @@ def cpu_model() -> str:
     return found[1] if found else platform.processor()
 
 
-def save(runs: Iterable[Run], path: Path) -> None:
-    """Write cases beside those that the file has; a case that was run again replaces itself."""
+def save(runs: Iterable[Run], path: Path, known: Iterable[str]) -> None:
+    """Write cases beside those that the file has, in the order of the known ones.
+
+    A case that was run again replaces itself; one that is known no more is left out.
+    """
     content = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for run in runs:
         rows = [
@@ -118,6 +132,7 @@ def save(runs: Iterable[Run], path: Path) -> None:
             for r in run.results
         ]
         content[run.case] = {"about": run.about, "machine": run.machine, "results": rows}
+    content = {case: content[case] for case in known if case in content}
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -131,71 +146,4 @@ def load(path: Path) -> list[Run]:
 
 def result(row: dict[str, Any]) -> Result:
     row |= {"ours": Cost(**row["ours"]), "theirs": Cost(**row["theirs"])}
-    return Result(**{field.name: row[field.name] for field in fields(Result)})
-
-
-def draw(results: Sequence[Result], facts: dict[str, str | int], path: Path) -> None:
-    """Ratios as bars, and cases of growing size as lines; SVG or PNG by the suffix."""
-    alt = import_altair()
-    growing = [r for r in results if r.case.endswith("_growth")]
-    others = [r for r in results if not r.case.endswith("_growth")]
-    pictures = [*([bars(alt, others, facts)] if others else [])]
-    pictures += [lines(alt, growing, facts)] if growing else []
-    whole = alt.vconcat(*pictures).resolve_scale(color="independent")
-    whole.configure_axis(labelLimit=400).save(path)
-
-
-def lines(alt: Any, results: Sequence[Result], facts: dict[str, str | int]) -> Any:
-    """Seconds by megabytes on logarithmic axes: a straight line of slope one is linear."""
-    rows = [
-        {"megabytes": float(r.operation.split()[0]), "who": who, "seconds": cost.seconds}
-        for r in results
-        for who, cost in (("posterior", r.ours), (r.peer, r.theirs))
-    ]
-    log = alt.Scale(type="log")
-    return (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("megabytes:Q", scale=log, title="size, MB"),
-            y=alt.Y("seconds:Q", scale=log, title="seconds"),
-            color=alt.Color("who:N", title=None, scale=alt.Scale(range=["#2a7f62", "#999"])),
-        )
-        .properties(width=500, height=300, title=f"{results[0].case}, {facts['cpu']}")
-    )
-
-
-def bars(alt: Any, results: Sequence[Result], facts: dict[str, str | int]) -> Any:
-    """From 1 (as fast) to the ratio, a tick at the target."""
-    rows = [
-        {
-            "label": f"{r.case} {r.operation}, {r.peer}",
-            "ratio": r.ratio,
-            "target": r.target,
-            "verdict": {None: "no target", True: "met", False: "missed"}[r.met],
-        }
-        for r in results
-    ]
-    colors = alt.Scale(domain=["met", "missed", "no target"], range=["#2a7f62", "#c8553d", "#999"])
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=alt.Y("label:N", sort=None, title=None))
-    scale = alt.Scale(type="log")
-    ratio = base.mark_bar().encode(
-        x=alt.X("ratio:Q", scale=scale, title="peer's time / our time"),
-        x2=alt.datum(1),
-        color=alt.Color("verdict:N", scale=colors, title="target"),
-    )
-    ticks = base.mark_tick(color="black", thickness=2).encode(x=alt.X("target:Q", scale=scale))
-    subtitle = f"{facts['cpu']}, {facts['cores']} cores, scikit-learn {facts['scikit-learn']}"
-    title = alt.Title("How many times as fast as the peer", subtitle=subtitle)
-    return (ratio + ticks).properties(width=500, height=alt.Step(15), title=title)
-
-
-def import_altair() -> Any:
-    try:
-        import altair
-        import vl_convert  # noqa: F401  (Altair saves pictures with it)
-    except ImportError as error:
-        raise SystemExit(
-            "Drawing needs Altair and vl-convert; install them with pip install 'posterior[bench]'."
-        ) from error
-    return altair
+    return Result(**{field.name: row[field.name] for field in fields(Result) if field.name in row})

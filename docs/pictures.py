@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,17 @@ FOLDER = DOCS.parent / "build" / "pictures"
 def main() -> None:
     """Draw all of them: some seconds."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (fish, sigmoid, trace, components, regions, neighbors, evidence):
+    for make in (fish, sigmoid, trace, components, geyser, regions, neighbors, evidence):
         for name, chart in make().items():
             plots.save(chart, FOLDER / f"{name}.svg")
     curves = json.loads((DOCS / "results" / "learning_curves.json").read_text("utf-8"))
     script = runpy.run_path(str(DOCS.parent / "examples" / "learning_curves.py"))
     script["draw"](curves, str(FOLDER / "learning_curves.svg"))
+    sys.path.insert(0, str(DOCS.parent))  # the benchmarks are no part of the package
+    from benchmarks import drawing, report
+
+    for name, chart in drawing.growth(report.load(report.RESULTS)).items():
+        plots.save(chart, FOLDER / f"{name}.svg")
 
 
 def fish() -> dict[str, Any]:
@@ -68,6 +74,13 @@ def components() -> dict[str, Any]:
     X = pd.DataFrame(datasets.fish(2_000)[0], columns=["weight"])
     model = GaussianMixture(2, n_init=3, random_state=0, tol=1e-6, max_iter=500).fit(X)
     return {"components": plots.components(model, X), "climb": plots.trace(model)}
+
+
+def geyser() -> dict[str, Any]:
+    """Eruptions drawn by a law like Old Faithful's: its own are not part of the repository."""
+    table = runpy.run_path(str(DOCS.parent / "examples" / "faithful.py"))["simulated"]()
+    model = GaussianMixture(2, n_init=3, random_state=0).fit(table)
+    return {"faithful": plots.components(model, table)}
 
 
 def regions() -> dict[str, Any]:
