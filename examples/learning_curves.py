@@ -176,9 +176,9 @@ def draw(curves: dict[str, Curve], file: str) -> None:
     charts = []
     for name, curve in curves.items():
         pair = {
-            "naive Bayes": (curve["rows"], curve["bayes"], curve["bayes_error"]),
-            "logistic": (curve["rows"], curve["logistic"], curve["logistic_error"]),
-        }
+            title: (curve["rows"], curve[key], np.minimum(curve[key], curve[f"{key}_error"]))
+            for title, key in (("naive Bayes", "bayes"), ("logistic", "logistic"))
+        }  # no error is below zero, nor is its band
         chart = plots.learning_curve(pair, score="error", percent=True)
         charts.append(chart.properties(width=230, height=150, title=name))
     plots.save(alt.concat(*charts, columns=2).configure_view(stroke=None), file)

@@ -20,6 +20,10 @@ SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 GATHER = REPOSITORY / "changelog.d" / "gather.py"
 
 
+def name_of_any(page: Path) -> str:
+    return page.relative_to(REPOSITORY).with_suffix("").as_posix()
+
+
 def name_of(page: Path) -> str:
     return page.relative_to(DOCS).with_suffix("").as_posix()
 
@@ -44,6 +48,96 @@ def test_no_code_of_the_manual_goes_without_a_test():
         if not kind.startswith("{") and kind != "python"
     }
     assert kinds == {("command_line", "console"), ("tutorial", "console")}
+
+
+def test_the_readme_has_no_code_that_goes_without_a_test():
+    """Its blocks are Python, run by tests/test_public_names.py, or shell commands, indented."""
+    text = (REPOSITORY / "README.md").read_text("utf-8")
+    assert set(re.findall(r"^```(\S+)", text, re.MULTILINE)) == {"python"}
+
+
+SHOWN = [*PAGES, *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md"))]
+
+
+@pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.stem)
+def test_no_code_hides_from_the_tests(page):
+    """In a list, behind tildes, indented without a prompt, or skipped, it would not be run."""
+    text = page.read_text("utf-8")
+    hidden = r"^ +```|^~~~|^    (?:import|from) \w+ |doctest: *\+SKIP"
+    if name_of_any(page) != "docs/clusters":  # its Spark cluster is no machine of ours
+        assert re.findall(hidden, text, re.MULTILINE) == []
+
+
+def test_every_command_shown_is_one_that_the_command_line_has():
+    typer = pytest.importorskip("typer")
+    from posterior.app.cli.application import app
+
+    commands = typer.main.get_command(app).commands
+    text = "\n".join(page.read_text("utf-8") for page in SHOWN)
+    lines = re.findall(
+        r"^(?:    |\$ |    \$ )(?:\.venv/bin/)?posterior (\w+)(.*)$", text, re.MULTILINE
+    )
+    assert len(lines) > 15
+    for name, rest in lines:
+        if name == "serves":  # what it says, not a command
+            continue
+        known = {option for one in commands[name].params for option in one.opts}
+        used = re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest.partition("  #")[0])
+        assert set(used) <= known, (name, rest)
+
+
+def test_every_target_shown_is_one_that_make_has():
+    targets = re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text("utf-8"), re.MULTILINE)
+    text = "\n".join(page.read_text("utf-8") for page in SHOWN)
+    assert set(re.findall(r"(?:`|^    )make ([a-z-]+)", text, re.MULTILINE)) <= set(targets)
+
+
+# A share, a time, a ratio, or a number with decimals.
+FIGURE = re.compile(
+    r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)(?: ?%| (?:times|seconds|minutes|points|MB|GB)\b)"
+    r"|(?<![\w.,=])(\d[\d,]*\.\d+)(?![\w.]|\s*\))"
+)
+BLOCK = re.compile(r"^```.*?^```$|^ *>>> .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+MADE_ELSEWHERE = {"benchmarks", "clusters", "dependence", "discretization", "sql"}  # and timed
+SETTINGS = {  # what goes in, not what comes out
+    ("mixtures", "95"),  # of a picture
+    ("bayes_rule", "70"),
+    ("bayes_rule", "0.7"),
+    ("bayes_rule", "0.3"),
+    ("README", "3.11"),  # of Python
+}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in [*PAGES, REPOSITORY / "README.md"] if page.stem not in MADE_ELSEWHERE],
+    ids=lambda page: page.stem,
+)
+def test_every_figure_quoted_stands_in_an_example_or_a_results_file(page):
+    """Figures in prose are those of the page's own sessions, which are run, or of docs/results."""
+    text = page.read_text("utf-8")
+    files = re.findall(r"\{literalinclude\} (\S+)", text)
+    shown = "\n".join(BLOCK.findall(text) + [(page.parent / f).read_text("utf-8") for f in files])
+    prose = re.sub(r"`[^`]*`", "", BLOCK.sub("", text))
+    quoted = {share or number for share, number in FIGURE.findall(prose)}
+    missing = {n for n in quoted if not re.search(rf"(?<![\d.]){re.escape(n)}(?!\d)", shown)}
+    assert {(page.stem, n) for n in missing} - SETTINGS == set()
+
+
+def test_every_results_file_is_shown_and_made_again_by_one_command():
+    shown = "\n".join(page.read_text("utf-8") for page in PAGES)
+    made = (REPOSITORY / "Makefile").read_text("utf-8")
+    for file in sorted((DOCS / "results").glob("*.txt")):
+        if file.stem.split("_")[0] in MADE_ELSEWHERE:
+            continue
+        assert f"results/{file.name}" in shown
+        assert re.search(rf"\b{file.stem}\b", made), f"make reproductions leaves out {file.stem}"
+
+
+def test_the_scripts_of_the_manual_exist():
+    text = "\n".join(page.read_text("utf-8") for page in [*PAGES, REPOSITORY / "README.md"])
+    for name in set(re.findall(r"examples/\w+\.py", text)):
+        assert (REPOSITORY / name).is_file(), name
 
 
 @pytest.mark.slow

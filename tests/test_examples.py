@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -9,6 +10,13 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 EXAMPLES = REPOSITORY / "examples"
+RESULTS = REPOSITORY / "docs" / "results"
+
+
+def started(text, begin):
+    """The line that begins so."""
+    (found,) = [line for line in text.splitlines() if line.startswith(begin)]
+    return found
 
 
 def run(name, monkeypatch, capsys, folder="/nowhere"):
@@ -18,8 +26,14 @@ def run(name, monkeypatch, capsys, folder="/nowhere"):
     return capsys.readouterr().out
 
 
+def shown(name):
+    """What the manual shows: a figure that moves is to be explained, then `make reproductions`."""
+    return (RESULTS / f"{name}.txt").read_text("utf-8")
+
+
 def test_exclusive_or_is_solved_by_a_product(monkeypatch, capsys):
     text = run("exclusive_or.py", monkeypatch, capsys)
+    assert text == shown("exclusive_or")
     assert "50% of four points right" in text
     assert "100% of four points right" in text
 
@@ -35,14 +49,71 @@ def test_gradient_ascent_without_the_course_data(monkeypatch, capsys):
 def test_gradient_ascent_on_the_course_data(monkeypatch, capsys, shared_data):
     """Accuracies of the course's setting: η = 1e-4, 10,000 steps."""
     text = run("gradient_ascent.py", monkeypatch, capsys, shared_data)
-    lines = [line.split() for line in text.splitlines() if line.startswith("  10,000  0.0001")]
+    lines = [line.split() for line in text.splitlines() if " 10,000  0.0001" in line]
     assert [line[-1] for line in lines] == ["77.5%", "83.7%", "66.0%"]
+    laplace = [line.split() for line in text.splitlines() if line.startswith("Laplace")]
+    assert [line[-1] for line in laplace] == ["74.9%", "77.7%", "67.2%"]
+    assert text == shown("gradient_ascent")
+
+
+def test_fish_are_told_apart_up_to_the_bayes_error(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("POSTERIOR_DATA", "/nowhere")
+    pytest.importorskip("vl_convert")
+    runpy.run_path(str(EXAMPLES / "fish.py"))["main"](str(tmp_path / "fish.svg"))
+    text = capsys.readouterr().out
+    assert "With endless fish it would change at -26.95 and 22.95." in text
+    assert started(text, "Bayes error").endswith("1.89%")
+    assert 1.7 < float(started(text, "error on the test fish").split()[-3].rstrip("%")) < 2.1
+    assert (tmp_path / "fish.svg").is_file()
+
+
+def test_the_fish_of_the_manual(monkeypatch, capsys, shared_data):
+    assert run("fish.py", monkeypatch, capsys, shared_data) == shown("fish")
+
+
+def test_em_climbs_to_the_means_and_tennis_is_the_lectures(monkeypatch, capsys):
+    text = run("em_and_kmeans.py", monkeypatch, capsys)
+    assert text == shown("em_and_kmeans")
+    assert started(text, "counted").split()[1:3] == started(text, "in the notes").split()[3:]
+    steps = [line.split() for line in text.splitlines() if line.startswith("       ")]
+    climb = [float(step[3]) for step in steps if len(step) == 4 and step[0].isdigit()]
+    assert len(climb) > 5
+    assert climb == sorted(climb)
+    for way in ("EM, one known deviation", "GaussianMixture", "KMeans"):
+        light, heavy = map(float, re.findall(r"\d\d\.\d\d", started(text, way))[:2])
+        assert abs(light - 16) < 0.5
+        assert abs(heavy - 30) < 0.5
+
+
+def test_the_claims_of_the_fifth_lecture(monkeypatch, capsys):
+    monkeypatch.setenv("POSTERIOR_DATA", "/nowhere")
+    runpy.run_path(str(EXAMPLES / "classification.py"))["main"](draws=3)
+    text = capsys.readouterr().out
+    shares = {
+        name: [float(cell) for cell in re.findall(r"([\d.]+)%", started(text, name))]
+        for name in (
+            "log-normal columns, GDA",
+            "log-normal columns, logistic",
+            "     0 ",
+            "     1 ",
+            "GDA, one covariance",
+            "5 nearest neighbors",
+        )
+    }
+    assert shares["log-normal columns, GDA"][-1] > shares["log-normal columns, logistic"][-1] + 2
+    assert shares["     0 "][0] > 10  # impossible in both classes
+    assert shares["     1 "][0] == 0
+    assert shares["GDA, one covariance"][0] < 75
+    assert shares["5 nearest neighbors"][0] > 99
 
 
 def test_old_faithful_has_two_kinds_of_eruption(monkeypatch, capsys, shared_data):
     text = run("faithful.py", monkeypatch, capsys, shared_data)
     assert "BIC says 2." in text
     assert "log likelihood -1130.264" in text
+    for line in (started(text, "two, each its own"), started(text, "three that share one")):
+        ours, published = line.split()[-2:]
+        assert ours.startswith(published)  # to the digits that mclust prints
 
 
 def test_a_geyser_that_was_drawn_has_two_kinds_of_eruption(monkeypatch, capsys, tmp_path):
@@ -107,6 +178,7 @@ def test_names_that_were_made_up(monkeypatch, capsys):
 
 def test_signals_by_correlation_whatever_the_gain(monkeypatch, capsys, shared_data):
     text = run("signals.py", monkeypatch, capsys, shared_data)
+    assert text == shown("signals")
     shares = [line.split()[-2:] for line in text.splitlines() if line.endswith("%")]
     assert shares == [
         ["95.5%", "95.5%"],
@@ -125,6 +197,7 @@ def test_signals_that_were_drawn(monkeypatch, capsys):
 @pytest.mark.slow
 def test_the_homework_on_documents(monkeypatch, capsys, shared_data):
     text = run("documents.py", monkeypatch, capsys, shared_data)
+    assert text == shown("documents")
     assert "200 to learn from, 100 to test on, 10,770 words" in text
     lines = {line.split()[0]: line.split()[1:] for line in text.splitlines() if "%  " in line}
     assert lines["1"][:2] == ["99.0%", "74.0%"]  # Laplace's naive Bayes
@@ -136,14 +209,6 @@ def test_documents_that_were_drawn(monkeypatch, capsys):
     text = run("documents.py", monkeypatch, capsys)
     assert "200 to learn from, 100 to test on, 2,000 words" in text
     assert "handed out" not in text
-
-
-RESULTS = REPOSITORY / "docs" / "results"
-
-
-def started(text, begin):
-    (found,) = [line for line in text.splitlines() if line.startswith(begin)]
-    return found
 
 
 def test_first_fit(monkeypatch, capsys):
