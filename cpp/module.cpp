@@ -2,11 +2,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "centers.hpp"
+#include "columns.hpp"
 #include "coordinate.hpp"
 #include "counts.hpp"
 #include "cuts.hpp"
@@ -372,7 +375,21 @@ void bind_columns(nb::module_& m) {
           "known"_a.noconvert());
 }
 
+template <typename T>
+void bind_stacking(nb::module_& m) {
+    m.def("stack_columns",
+          [](const std::vector<Vector<T>>& columns, Output<T> out) {
+              std::vector<const T*> data;
+              for (const Vector<T>& column : columns) data.push_back(column.data());
+              nb::gil_scoped_release free;
+              p::stack_columns(data, out.shape(0), out.data());
+          },
+          "columns"_a.noconvert(), "out"_a.noconvert());
+}
+
 void bind_cuts(nb::module_& m) {
+    bind_stacking<std::uint64_t>(m);
+    bind_stacking<std::uint32_t>(m);
     bind_columns<double>(m);
     bind_columns<float>(m);
     m.def("class_cells",

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from posterior import kernels
 from posterior.data.typing import Array, Codes
-
-SLAB = 4096  # rows that are turned at a time, so that all their columns stay in cache
 
 
 def is_table(X: Any) -> bool:
@@ -28,18 +27,38 @@ def numbers(table: Any) -> Array | None:
     columns = [column.to_numpy() for column in table.columns]
     if not columns or not all(c.dtype.kind in "fiu" and c.dtype.itemsize > 2 for c in columns):
         return None
-    out = np.empty((table.num_rows, len(columns)), np.result_type(*columns))
-    for i in range(0, len(out), SLAB):
-        for j, column in enumerate(columns):
-            out[i : i + SLAB, j] = column[i : i + SLAB]
-    return out
+    kind = np.result_type(*columns)
+    return kernels.stack_columns([column.astype(kind, copy=False) for column in columns])
 
 
 def strings(column: Any) -> tuple[list[str], Codes] | None:
     """Different cells of a column of strings, and their codes, -1 if missing; None of others."""
-    if not _is(column, "ChunkedArray") or str(column.type) not in ("string", "large_string"):
+    if not _is(column, "ChunkedArray"):
         return None
-    coded = column.dictionary_encode().unify_dictionaries()
-    parts = [chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks]
-    texts = coded.chunk(0).dictionary.to_pylist() if parts else []
-    return texts, np.concatenate([np.empty(0, np.int32), *parts])
+    coded = hasattr(column.type, "index_type")
+    if str(column.type.value_type if coded else column.type) not in ("string", "large_string"):
+        return None
+    values, codes = different(column)
+    return values.to_pylist(), codes
+
+
+def different(column: Any) -> tuple[Any, Codes]:
+    """The different cells of a column, and which of them each row has; -1 is none."""
+    coded = column.dictionary_encode().combine_chunks()
+    if hasattr(coded, "chunks"):  # which some versions keep, even if it is one
+        coded = coded.chunk(0)
+    values, places = coded.dictionary, coded.indices
+    places = places.cast("int32").fill_null(-1) if places.null_count else places
+    codes = places.to_numpy().astype(np.int32, copy=False)
+    if hasattr(column.type, "index_type"):  # codes of others, of which some may not be here
+        return _present(values, codes)
+    return values, codes
+
+
+def _present(values: Any, codes: Codes) -> tuple[Any, Codes]:
+    """The values that some rows have."""
+    here = kernels.group_counts(codes, len(values)) > 0
+    if here.all():
+        return values, codes
+    place = np.append(np.cumsum(here, dtype=np.int32) - 1, np.int32(-1))
+    return values.take(np.flatnonzero(here)), place[codes]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from posterior.data import csv_files
+from posterior.data import csv_files, parquet_files
 from posterior.data.csv_files import MISSING, typed
 from posterior.data.folders import documents
 
@@ -33,8 +33,6 @@ ENDINGS = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
-ALIKE = {"bool", "date32[day]", "double", "float", "string", "timestamp[us]"}
-ALIKE |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +72,7 @@ def batches(
         elif format_of(place) == "arrow":
             for batch in _arrow(place):
                 yield from _sliced(pa.Table.from_batches([batch]), rows)
-        elif (opened := _plain_parquet(place)) is not None:
+        elif (opened := plain_parquet(place)) is not None:
             with plain_errors(place.name):
                 for batch in opened.iter_batches(rows, columns=columns):
                     yield pa.Table.from_batches([batch])
@@ -96,7 +94,7 @@ def schema(path: str | Path) -> Any:
             if batch is None:
                 raise ValueError(f"Expected rows in {place.name!r}, got an empty table.")
             return batch.schema
-        if (opened := _plain_parquet(place)) is not None:
+        if (opened := plain_parquet(place)) is not None:
             return opened.schema_arrow.remove_metadata()
         source, _ = _source(place)
         with plain_errors(place.name):
@@ -239,20 +237,13 @@ def _arrow(place: Path) -> Iterator[Any]:
         yield from parts
 
 
-def _plain_parquet(place: Path) -> Any:
-    """A file of Parquet whose columns Arrow itself reads as DuckDB does, in a fraction of the time.
-
-    Nothing but the pages in use is in memory, however large the row groups are.
-    """
+def plain_parquet(place: Path) -> Any:
+    """A file of Parquet that Arrow itself reads as DuckDB does."""
     if format_of(place) != "parquet":
         return None
     check_installed()
-    from pyarrow import parquet
-
     with plain_errors(place.name):
-        opened = parquet.ParquetFile(place, pre_buffer=False, buffer_size=1 << 20)
-    plain = all(str(kind) in ALIKE for kind in opened.schema_arrow.types)
-    return opened if plain else None
+        return parquet_files.opened(place)
 
 
 def _sliced(table: Any, rows: int) -> Iterator[Any]:

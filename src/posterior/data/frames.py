@@ -116,8 +116,10 @@ def missing(value: Any) -> bool:
 
 def numbers(column: nw.Series[Any]) -> Floats:
     """A column as doubles, NaN where a cell is missing; times count in days."""
-    if column.dtype.is_numeric() and not column.is_null().any():
-        return np.asarray(column.to_numpy(), np.float64)
+    if column.dtype.is_numeric():
+        cells = column.to_numpy()
+        if cells.dtype.kind in "fiu" or not column.is_null().any():
+            return np.asarray(cells, np.float64)
     values = column.to_list()
     try:
         return np.array([np.nan if missing(v) else _number(v) for v in values])

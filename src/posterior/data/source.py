@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from posterior.data.errors import NotFiniteError
 
@@ -33,6 +33,20 @@ class Source(Protocol):
     def batches(self) -> Generator[Batch, None, None]:
         """The rows, in order, the same at every call."""
         ...
+
+
+@runtime_checkable
+class Parted(Protocol):
+    """A table of parts that can be read at the same time."""
+
+    def parts(self) -> Iterable[Iterator[Batch]]:
+        """The batches of one part after the other, in order, the same at every call."""
+        ...
+
+
+def parts(source: Source) -> Iterable[Iterator[Batch]]:
+    """The parts of a table; those that have none are one."""
+    return source.parts() if isinstance(source, Parted) else [source.batches()]
 
 
 @contextmanager

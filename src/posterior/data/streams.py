@@ -8,11 +8,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import chain
 from operator import add
 from pathlib import Path
 from typing import Any
 
-from posterior.data import csv_files, files
+from posterior.data import csv_files, files, parquet_files
 from posterior.data.source import Batch
 
 SQL = re.compile(r"\s*(select|from|with)\s", re.IGNORECASE)
@@ -72,6 +73,33 @@ class Files:
     def batches(self) -> Generator[Batch, None, None]:
         """The rows of all files."""
         return (batch for _, batch in self.pieces())
+
+    def parts(self) -> list[Iterator[Batch]]:
+        """The same rows, in parts that can be read at the same time.
+
+        Columns of few strings come as codes, if that is how the files have them.
+        """
+        import pyarrow as pa
+
+        footers = [files.plain_parquet(path) for path in self.paths]
+        if any(footer is None for footer in footers):
+            return [self.batches()]
+        few = set.intersection(*(parquet_files.few_strings(f, self.rows) for f in footers))
+        codes = pa.dictionary(pa.int32(), pa.string())
+        schema = pa.schema([f.with_type(codes) if f.name in few else f for f in self.schema])
+        spans = [
+            self._span(span, footer.metadata, schema)
+            for path, footer in zip(self.paths, footers, strict=True)
+            for span in parquet_files.spans(path, footer.metadata)
+        ]
+        return [chain.from_iterable(spans)] if parquet_files.is_wide(schema) else spans
+
+    def _span(self, span: parquet_files.Span, metadata: Any, schema: Any) -> Iterator[Batch]:
+        first = span.first
+        with files.plain_errors(span.path.name):
+            for table in parquet_files.tables(span, metadata, schema, self.rows):
+                yield Batch(csv_files.cast(table, schema), str(span.path), first)
+                first += table.num_rows
 
     def pieces(self, plain: bool = False) -> Iterator[tuple[Any, Batch]]:
         """The rows as the files have them, and as batches; plain ones stay as they are."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data import validate
+from posterior.data import arrow, validate
 from posterior.data.typing import Array, Codes, Floats
 
 
@@ -29,8 +29,8 @@ def labels(column: Any) -> tuple[Array, Codes]:
         return validate.labels(column, len(column))
     values, place = different(column)
     not_numbers = [k for k, value in enumerate(values) if value != value]
-    missing = (place < 0) | np.isin(place, not_numbers)
-    if missing.any():
+    if not_numbers or place.min(initial=0) < 0:
+        missing = (place < 0) | np.isin(place, not_numbers)
         raise ValueError(
             f"Input y contains NaN or None, first at row {int(missing.argmax())}. Drop rows "
             "without a label."
@@ -44,11 +44,8 @@ def different(column: Any) -> tuple[list[Any], Array]:
     if isinstance(column, np.ndarray):
         values, place = np.unique(column, return_inverse=True)
         return values.tolist(), place
-    coded = column.dictionary_encode().combine_chunks()
-    if hasattr(coded, "chunks"):  # which some versions keep, even if it is one
-        coded = coded.chunk(0)
-    place = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return coded.dictionary.to_pylist(), place
+    cells, codes = arrow.different(column)
+    return cells.to_pylist(), codes
 
 
 def codes(column: Any, classes: Array) -> Codes:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -55,9 +56,10 @@ class Journaled:
         """function(batch) added up over all batches, or what it was before the fit was killed."""
         if self._over:
             return self._engine.sum(function, source)
-        if isinstance(self._engine, Streamed):
-            return self.once(lambda: self._in_stretches(function, source))
-        return self.once(lambda: self._engine.sum(function, source))
+        engine = self._engine
+        if isinstance(engine, Streamed):
+            return self.once(lambda: self._streamed(engine, function, source))
+        return self.once(lambda: engine.sum(function, source))
 
     def once(self, make: Callable[[], T]) -> T:
         """A value that is made once, even if the fit is killed and starts anew."""
@@ -68,21 +70,13 @@ class Journaled:
         self._told += 1
         return copy.deepcopy(known[self._told - 1])  # which may be changed
 
-    def _in_stretches(self, function: Callable[[Batch], S], source: Any) -> S:
-        """The sum of a stream, noted now and then.
-
-        What is known so far comes before the first batch of a stretch, so that batches are added
-        in their order, one by one, wherever stretches end.
-        """
+    def _streamed(self, engine: Streamed, function: Callable[[Batch], S], source: Any) -> S:
+        """The sum of a stream, noted now and then; it goes on after the batches that are known."""
         running, done = self._known.running, self._known.batches
-        batches = iter(source.batches())
-        for _ in range(done):
-            next(batches)
-        while (first := next(batches, None)) is not None:
-            stretch = Stretch(source, first, batches, self._last + self._pause)
-            running = self._engine.sum(_after(running, first, function), stretch)
-            done += stretch.n_batches
-            self._note(Known(self._known.sums, copy.deepcopy(running), done))
+        with closing(engine.values(function, source, skip=done)) as values:
+            for value in values:
+                running, done = value if running is None else running + value, done + 1
+                self._note(Known(self._known.sums, running, done))
         if running is None:
             raise ValueError("Expected rows, got an empty table.")
         return running
@@ -105,28 +99,3 @@ class Journaled:
         """The fit is done: nothing is written any more, and what was written is removed."""
         self._over = True
         self._log.remove()
-
-
-class Stretch:
-    """Some batches of a source, one after the other until a moment has come."""
-
-    def __init__(self, source: Any, first: Batch, others: Iterator[Batch], until: float) -> None:
-        self._source, self._first, self._others, self._until = source, first, others, until
-        self.n_batches = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._source, name)
-
-    def batches(self) -> Generator[Batch, None, None]:
-        batch: Batch | None = self._first
-        while batch is not None:
-            self.n_batches += 1
-            yield batch
-            batch = next(self._others, None) if time.monotonic() < self._until else None
-
-
-def _after(running: S | None, first: Batch, function: Callable[[Batch], S]) -> Callable[[Batch], S]:
-    """The function, with what is known so far added to the value of the first batch."""
-    if running is None:
-        return function
-    return lambda batch: running + function(batch) if batch is first else function(batch)

@@ -1,8 +1,9 @@
-"""Threads of this process. All that compute live here; `streaming` has one that reads."""
+"""Threads of this process. Those that compute live here; `readers` has those that read as well."""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -27,18 +28,29 @@ ROUNDED_CHUNKS = 16  # of sums that round: enough for the threads of most machin
 FILL_CELLS = 800_000  # cells of a chunk to score: in and out stay in cache
 
 _chosen: int | None = None
+_thread = threading.local()
 _pools: dict[int, ThreadPoolExecutor] = {}
 os.register_at_fork(after_in_child=_pools.clear)
 
 
 def n_threads() -> int:
-    """`threads(n)` if set, or OMP_NUM_THREADS, or the CPUs that this process may use."""
+    """`threads(n)` if set, or OMP_NUM_THREADS, or the CPUs that this process may use.
+
+    One of several threads that share the work has itself alone: none waits for another.
+    """
+    if getattr(_thread, "beside_others", False):
+        return 1
     if _chosen is not None:
         return _chosen
     try:
         return max(1, int(os.environ["OMP_NUM_THREADS"]))
     except (KeyError, ValueError):
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def work_beside_others() -> None:
+    """This thread is one of several that share the work."""
+    _thread.beside_others = True
 
 
 class threads:  # noqa: N801 - reads as a setting
@@ -84,7 +96,7 @@ class Local:
         starts = chunk_starts(len(rows), size)
         if len(starts) == 1:
             return function(rows)
-        with _one_blas_thread():
+        with one_blas_thread():
             return reduce(add, self.map(lambda i: function(rows[i : i + size]), starts))
 
     def fill(
@@ -100,7 +112,7 @@ class Local:
             rows = slice(i, min(i + size, n))
             function(X[rows], rows, out[rows])
 
-        with _one_blas_thread():
+        with one_blas_thread():
             for _ in self.map(part, chunk_starts(n, size)):
                 pass
         return None
@@ -117,7 +129,7 @@ class Local:
         if n == 1:
             return map(function, starts)
         if n not in _pools:
-            _pools[n] = ThreadPoolExecutor(n, thread_name_prefix="posterior")
+            _pools[n] = ThreadPoolExecutor(n, "posterior", work_beside_others)
         return _pools[n].map(function, starts)
 
 
@@ -126,7 +138,7 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _one_blas_thread() -> AbstractContextManager[object]:
+def one_blas_thread() -> AbstractContextManager[object]:
     """Matrix products inside a chunk stay on its thread."""
     return _blas().limit(limits=1, user_api="blas")
 

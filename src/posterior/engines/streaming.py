@@ -1,15 +1,18 @@
-"""Tables larger than memory: batches are read ahead on a thread, and added up as they come."""
+"""Tables larger than memory: threads read batches and take their sums, which are added in order."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeVar
 
-from posterior.data.source import Batch, Source
+from posterior.data.source import Batch, Source, parts
+from posterior.engines.local import n_threads, one_blas_thread
 from posterior.engines.progress import Progress
+from posterior.engines.readers import answers
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -27,17 +30,41 @@ class Streamed:
     def sum(self, function: Callable[[Batch], S], source: Source) -> S:
         """function(batch) added up over all batches, in order."""
         total: S | None = None
-        n_rows = 0
-        known = getattr(source, "n_rows", None)
-        with Progress(self.verbose, "Read", total=known) as progress:
-            for batch in ahead(source.batches()):
-                part = function(batch)
-                total = part if total is None else total + part
-                n_rows += batch.frame.shape[0]
-                progress(n_rows)
+        with closing(self.values(function, source)) as values:
+            for value in values:
+                total = value if total is None else total + value
         if total is None:
             raise ValueError("Expected rows, got an empty table.")
         return total
+
+    def values(
+        self, function: Callable[[Batch], S], source: Source, skip: int = 0
+    ) -> Generator[S, None, None]:
+        """function(batch) of one batch after the other; the first ones are passed over."""
+
+        def counted(batch: Batch) -> tuple[int, S]:
+            return batch.frame.shape[0], function(batch)
+
+        known = getattr(source, "n_rows", None)
+        with Progress(self.verbose, "Read", total=known) as progress, one_blas_thread():
+            left = list(parts(source))
+            n_rows = sum(batch.frame.shape[0] for batch in _passed_over(left, skip))
+            with closing(answers(counted, left, n_threads())) as found:
+                for n, value in found:
+                    yield value
+                    n_rows += n
+                    progress(n_rows)
+
+
+def _passed_over(parts: list[Iterator[Batch]], n: int) -> Iterator[Batch]:
+    """The first batches, which are gone then."""
+    while n and parts:
+        batch = next(parts[0], None)
+        if batch is None:
+            parts.pop(0)
+        else:
+            n -= 1
+            yield batch
 
 
 def ahead(items: Iterator[T], n: int = AHEAD) -> Iterator[T]:

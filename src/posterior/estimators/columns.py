@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from posterior import kernels
 from posterior.data import arrow, frames, validate
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
@@ -165,10 +166,10 @@ class MixedColumns(TableInput, Hooks):
         if isinstance(family, Categorical):
             coded = [_coded(columns, j, self.schema_[j].name) for j in js]
             codes, values = zip(*coded, strict=True)
-            return CodedRows(np.stack(codes, axis=1), values)
+            return CodedRows(kernels.stack_columns(codes), values)
         if isinstance(columns, np.ndarray):
             return np.ascontiguousarray(columns[:, js], np.float64)
-        return np.stack([frames.numbers(columns[j]) for j in js], axis=1)
+        return kernels.stack_columns([frames.numbers(columns[j]) for j in js])
 
     def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
         parts = X.parts if isinstance(X, Blocks) else (X,)

@@ -73,6 +73,7 @@ sort_column = active.sort_column
 sparse_log_joint = active.sparse_log_joint
 sparse_sums = active.sparse_sums
 square_distances = active.square_distances
+stack_columns = active.stack_columns
 student_fit = active.student_fit
 sums_of_products = active.sums_of_products
 table_log_joint = active.table_log_joint

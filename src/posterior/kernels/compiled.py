@@ -14,6 +14,7 @@ from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import compiled_dependence as dependence
 from posterior.kernels import limbs
+from posterior.kernels.compiled_columns import stack_columns
 from posterior.kernels.compiled_cuts import (
     class_cells,
     digitize,
@@ -79,6 +80,7 @@ __all__ = [
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",
+    "stack_columns",
     "student_fit",
     "sums_of_products",
     "table_log_joint",

@@ -8,7 +8,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
 
 from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows, slabs
@@ -17,6 +16,7 @@ from posterior.kernels import dependence, pairs
 from posterior.kernels import limbs as fixed
 from posterior.kernels.cells import add_cells
 from posterior.kernels.centers import nearest, nearest_bounded, own_distances
+from posterior.kernels.columns import stack_columns, take_columns
 from posterior.kernels.cuts import class_cells, digitize, mdl_cuts, pack_columns, sort_column
 from posterior.kernels.descent import column_descent, column_squares, coordinate_descent
 from posterior.kernels.edit import nearest_strings
@@ -71,6 +71,7 @@ __all__ = [
     "sparse_log_joint",
     "sparse_sums",
     "square_distances",
+    "stack_columns",
     "student_fit",
     "sums_of_products",
     "table_log_joint",
@@ -324,13 +325,6 @@ def logistic_sums(
             h = np.where(w[:, None] > 0, size * (1 - size / np.where(w > 0, w, 1.0)[:, None]), 0.0)
             hessian[:, : x.shape[1]] += x.T @ (h * x)
         return value, np.asarray((table.T @ derivative).T), derivative.sum(axis=0)
-
-
-def take_columns(X: SparseRows, columns: Integers) -> sparse.csc_array:
-    """Some columns of sparse rows, as float64, column by column."""
-    taken = X.scipy()[:, columns].tocsc().astype(np.float64)
-    taken.sum_duplicates()
-    return taken
 
 
 def side_by_side(weight: Floats) -> Floats:
