@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*t$(1))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test coverage lint format warnings pure bench peers benchmarks-page docs reproductions changelog dist clean
+.PHONY: help demo test coverage lint format warnings pure bench peers benchmarks-page docs reproductions measurements changelog dist clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -94,6 +94,15 @@ reproductions: $(VENV)/.test ## run lectures and papers again, and keep what the
 	  file=$$([ $$name = learning_curves ] && echo docs/results/learning_curves.json); \
 	  $(BIN)/python examples/$$name.py $$file >build/$$name.txt && \
 	  mv build/$$name.txt docs/results/$$name.txt || exit 1; done
+
+MEASUREMENTS := push_down clusters cluster_simulation out_of_memory
+measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wants a quiet machine
+	@mkdir -p build; for name in $(MEASUREMENTS); do echo "== $$name"; \
+	  option=$$([ $$name = push_down ] && echo --postgres); \
+	  $(BIN)/python -W ignore -m benchmarks.$$name $$option >build/$$name.md && \
+	  mv build/$$name.md docs/results/$$name.md || exit 1; done
+	@$(BIN)/python examples/families_of_columns.py >build/families_of_columns.md
+	@mv build/families_of_columns.md docs/results/families_of_columns.md
 
 changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md
 	@$(BIN)/python changelog.d/gather.py $(VERSION)

@@ -112,7 +112,8 @@ def measure(sizes: Sequence[int], rounds: int) -> list[Line]:
         for name, seconds in best.items():
             print(
                 f"{name:<14}"
-                + "".join(f"{n:>12,}: {s:7.3f} s" for n, s in zip(sizes, seconds, strict=True))
+                + "".join(f"{n:>12,}: {s:7.3f} s" for n, s in zip(sizes, seconds, strict=True)),
+                file=sys.stderr,
             )
     return [Line(name, *fitted(sizes, seconds)) for name, seconds in best.items()]
 
@@ -129,18 +130,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=4)
     options = parser.parse_args(arguments)
     here, *clusters = measure(options.rows, options.rounds)
-    print("\n| engine | before the first row | a million rows | ahead of one process from, on")
-    print("|---|---|---|---|")
+    print("| engine | before the first row | a million rows, on two cores ", end="")
+    print("| pays from, with 8 cores | with 80 cores |\n|---|---|---|---|---|")
     for line in [here, *clusters]:
-        pays = [
-            f"{cores} cores: {line.pays_from(here, cores):,.0f} rows"
-            for cores in (8, 80)
-            if line is not here
-        ]
-        print(
-            f"| {line.name} | {1e3 * line.fixed:.0f} ms | {1e6 * line.slope:.2f} s "
-            f"| {'; '.join(pays) or '-'} |"
-        )
+        pays = [shown(line.pays_from(here, n)) if line is not here else "" for n in (8, 80)]
+        costs = f"{line.fixed:.2f} s | {1e6 * line.slope:.2f} s"
+        print(f"| {line.name} | {costs} | {' | '.join(pays)} |")
+
+
+def shown(rows: float) -> str:
+    return f"{rows / 1e6:,.1f} million rows" if np.isfinite(rows) else "never"
 
 
 if __name__ == "__main__":

@@ -101,18 +101,18 @@ def main() -> None:
     try:
         n_rows = write(path, asked.gigabytes * 1e9)
         size = path.stat().st_size
-        print(f"{n_rows:,} rows, {size / 1e9:.2f} GB; limit {asked.limit:g} GB beyond the imports")
+        print(f"{n_rows:,} rows in a file of {size / 1e9:.2f} GB of Parquet; {asked.limit:g} GB of")
+        print("address space beyond what the imports take.\n")
+        print("| model | time | read a second | peak beyond the imports |\n|---|---|---|---|")
         for name in MODELS:
             found = run(path, name, int(asked.limit * 1e9))
             if "failed" in found:
-                print(f"{name}: failed: {found['failed']}")
+                print(f"| {name} | failed: {found['failed']} | | |")
                 continue
             assert found["rows"] == n_rows
             speed = size / found["seconds"] / 1e6
-            print(
-                f"{name}: {found['seconds']:.1f} s, {speed:.0f} MB/s, "
-                f"peak {found['peak'] / 1e6:.0f} MB beyond the imports"
-            )
+            cells = f"{found['seconds']:.1f} s | {speed:.0f} MB | {found['peak'] / 1e6:.0f} MB"
+            print(f"| {name} | {cells} |", flush=True)
     finally:
         path.unlink(missing_ok=True)
 
