@@ -214,6 +214,14 @@ def test_a_waterfall_runs_from_the_prior_to_the_posterior(rows):
     assert bars["name"].iloc[1].startswith("x")
 
 
+def test_shares_are_drawn_between_nothing_and_all():
+    chart = learning_curve({"a": ([10, 100], [0.01, 0.99], [0.1, 0.1])}, "accuracy", percent=True)
+    assert chart.to_dict()["layer"][1]["encoding"]["y"]["scale"]["domain"] == [0, 1]
+    narrow = learning_curve({"a": ([10, 100], [0.5, 0.6], [0.0, 0.0])}, "accuracy", percent=True)
+    low, high = narrow.to_dict()["layer"][1]["encoding"]["y"]["scale"]["domain"]
+    assert 0.45 < low < 0.5 and 0.6 < high < 0.65
+
+
 def test_learning_curves_need_a_finite_score():
     with pytest.raises(ValueError, match="Expected finite scores, got none"):
         learning_curve({"a": ([10], [np.nan], [0.1])})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,11 @@ pytest.importorskip("duckdb")
 from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, roc_auc_score
 
 from posterior.app.report.facts import Study, facts, study
+from posterior.app.report.telling_words import TellingWords
 from posterior.data.files import read
+from posterior.preprocessing.inference import infer
+from posterior.selection.candidates import candidates
+from posterior.selection.rows import labeled_rows
 
 pytestmark = pytest.mark.filterwarnings("error:::posterior")
 
@@ -70,6 +75,39 @@ def test_means_and_errors_follow_from_the_folds(told: dict[str, Any]) -> None:
             assert candidate[name]["value"] == pytest.approx(np.average(values, weights=rows))
             error = values.std(ddof=1) / np.sqrt(len(values))
             assert candidate[name]["standard_error"] == pytest.approx(error)
+
+
+def calibration_error(p: Any, hit: Any) -> float:
+    """The definition, bin by bin: ten of about as many rows each, fewer of few rows."""
+    n_bins = min(max(len(p) // 20, 1), 10)
+    inner = np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins))
+    ends = np.array([-np.inf, *inner[(inner > 0) & (inner < 1)], np.inf])
+    total = 0.0
+    for low, high in pairwise(ends):
+        inside = (low <= p) & (p < high)
+        total += abs(hit[inside].sum() - p[inside].sum())
+    return total / len(p)
+
+
+def test_folds_and_calibration_can_be_computed_again_from_the_predictions(
+    told: dict[str, Any],
+) -> None:
+    p = told["predictions"]
+    proba, codes, folds = (np.array(p[name]) for name in ("proba", "codes", "folds"))
+    (chosen,) = (c for c in told["candidates"] if c["key"] == told["choice"]["key"])
+    own = proba[np.arange(len(codes)), codes]
+    top, hit = proba.max(axis=1), proba.argmax(axis=1) == codes
+    without = []
+    for fold in chosen["folds"]:
+        inside = folds == fold["fold"]
+        assert fold["rows"] == inside.sum()
+        assert fold["log_loss"] == pytest.approx(-np.log(own[inside]).mean(), abs=1e-5)
+        assert fold["accuracy"] == pytest.approx(hit[inside].mean())
+        without.append(calibration_error(top[~inside], hit[~inside]))
+    found, k = chosen["calibration_error"], len(without)
+    assert found["value"] == pytest.approx(calibration_error(top, hit), abs=1e-4)
+    spread = np.var(without) * (k - 1)
+    assert found["standard_error"] == pytest.approx(np.sqrt(spread), abs=1e-4)
 
 
 def test_the_rows_of_the_file_are_named_by_their_number(
@@ -201,6 +239,26 @@ def test_documents_have_telling_words_instead_of_columns(shared_data: Path) -> N
     assert {"claim", "free", "txt", "call"} & set(spam)
     assert found.evidence == [] and found.boundary is None
     assert any(row.reasons for row in found.surprises.least_expected)
+
+
+def test_words_of_a_row_are_judged_by_a_model_that_never_saw_it(shared_data: Path) -> None:
+    frame = sample(shared_data, "sms-spam.csv", 300)
+    roles = infer(frame, "label")
+    rows = labeled_rows(frame, roles)
+    (candidate,) = (c for c in candidates(roles, 300, 2) if c.key == "text-multinomial")
+    words = TellingWords.learn(rows, roles, candidate)
+    fewer = words.without({3, 5}).model.statistics_.weight.rounded()
+    gone = np.bincount(rows.codes[[3, 5]], minlength=2)
+    np.testing.assert_array_equal(fewer, np.bincount(rows.codes) - gone)
+    assert words.model.statistics_.weight.rounded().sum() == 300
+    everyone = words.without(np.flatnonzero(rows.codes == 1).tolist())
+    assert everyone.reasons(0, 1, 0) == []  # nothing is known of a class that was forgotten
+
+
+def test_the_edges_of_words_are_seen_where_letters_are_read(shared_data: Path) -> None:
+    found = facts(sample(shared_data, "names/names-gender.csv", 300), "gender")
+    pieces = [piece for line in found.terms[0].terms for piece in line]
+    assert any(piece.endswith("·") for piece in pieces) and not any(" " in p for p in pieces)
 
 
 def test_four_rows_are_enough_for_a_report(shared_data: Path) -> None:

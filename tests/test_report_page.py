@@ -294,6 +294,19 @@ def test_a_warning_about_a_column_stands_above_the_first_section(page):
     assert page.index("It alone predicts the target.") < page.index("<section")
 
 
+def test_rows_that_the_model_expects_are_not_called_unexpected(rich):
+    seen = rich.surprises.least_expected[0]
+    expected = replace(rich.surprises, likely_errors=[], strange=[])
+    expected = replace(expected, least_expected=[replace(seen, label=seen.predicted)])
+    assert 'id="rows"' not in render(replace(rich, surprises=expected))
+
+
+def test_of_many_classes_the_largest_are_seen_first(rich):
+    many = [s.ClassCount(f"kind {i:02}", 10 + i, 0.05) for i in range(20)]
+    text = render(replace(rich, data=replace(rich.data, target=many)))
+    assert text.index("kind 19") < text.index("kind 00")
+
+
 def test_the_page_is_well_formed(rich, page):
     assert Reader(page).open == []
     assert Reader(render(poor(rich))).open == []

@@ -23,9 +23,10 @@ from posterior.estimators import TableClassifier
 from posterior.generative.validation import HeldOut
 from posterior.preprocessing.inference import infer
 from posterior.preprocessing.numbers import Numbers
-from posterior.selection import Comparison, compare
+from posterior.selection import Comparison, compare, race
 from posterior.selection.comparison import sampled
 from posterior.selection.out_of_fold import calibrated
+from posterior.selection.race import Leader
 from posterior.selection.rows import labeled_rows
 from posterior.selection.scores import bin_of, calibration_error, edges
 
@@ -197,6 +198,65 @@ def test_a_sample_keeps_the_shares_of_classes_and_folds(comparison: Comparison) 
     share = np.bincount(rows.codes[index]) / len(index)
     np.testing.assert_allclose(share, np.bincount(rows.codes) / len(rows), atol=0.05)
     assert np.array_equal(np.unique(rows.folds[index]), np.arange(rows.n_folds))
+
+
+def cones(n: int = 4000, width: int = 16) -> pd.DataFrame:
+    """Two classes of the same mean, one wider: no line tells them apart."""
+    random = np.random.default_rng(0)
+    label = random.integers(0, 2, n)
+    X = random.normal(size=(n, width)) * np.where(label, 1.5, 1.0)[:, None]
+    return pd.DataFrame(X).add_prefix("x").assign(label=np.where(label, "wide", "narrow"))
+
+
+def test_a_model_that_cannot_be_chosen_any_more_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    raced = compare(cones(), "label", models=["quadratic", "logistic"])
+    (logistic,) = (j for j in raced.judged if j.key == "logistic")
+    assert logistic.given_up == 3 and set(raced.rows.folds[logistic.index]) == {0, 1, 2}
+    assert raced.chosen.key == raced.best.key == "quadratic" and raced.best.given_up is None
+    assert len(raced.best.index) == len(raced.rows)
+    monkeypatch.setattr(race, "RACED", np.inf)
+    whole = compare(cones(), "label", models=["quadratic", "logistic"])
+    assert whole.chosen.key == "quadratic" and all(j.given_up is None for j in whole.judged)
+    (other,) = (j for j in whole.judged if j.key == "logistic")
+    asked = np.isin(whole.rows.folds, [0, 1, 2])
+    np.testing.assert_allclose(logistic.raw.proba, other.raw.proba[asked])
+
+
+def test_a_small_table_has_no_race() -> None:
+    found = compare(cones(400), "label", models=["quadratic", "logistic"])
+    assert all(judged.given_up is None for judged in found.judged)
+
+
+@pytest.mark.parametrize(
+    ("more", "simplicity", "left"),
+    [
+        (0.02, 3, True),  # as simple, and worse for sure
+        (0.02, 2, False),  # simpler, and within one standard error
+        (0.04, 2, True),
+        (-0.01, 4, True),  # less simple, and better by less than one standard error
+        (-0.04, 4, False),
+    ],
+)
+def test_who_is_left_behind_depends_on_how_simple_it_is(
+    more: float, simplicity: int, left: bool
+) -> None:
+    index = np.arange(1000, dtype=np.int32)
+    leader = Leader(np.full(1000, 0.5), standard_error=0.03, simplicity=3)
+    noise = np.where(index % 2, 0.03, -0.03)
+    p = np.exp(-(0.5 + more + noise))
+    said = HeldOut(np.log(np.column_stack([p, 1 - p])), np.zeros(1000, np.int32), np.arange(2))
+    assert leader.leaves_behind(said, index, simplicity) is left
+    few = HeldOut(said.log_proba[:9], said.codes[:9], said.classes)
+    assert not leader.leaves_behind(few, index[:9], simplicity)
+
+
+def test_terms_of_several_columns_are_named_after_them() -> None:
+    frame = cones(300, 2)
+    model = compare(frame, "label", models=["quadratic"]).fit()
+    names = list(model.explain(frame.iloc[:1]).feature_names)
+    assert names == ["x0", "x1", "x0 × x1", "spread"]
 
 
 @pytest.mark.parametrize("key", ["naive-bayes", "discriminant", "logistic", "neighbors"])

@@ -124,8 +124,9 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         if self.reads != "numbers":
             return found
         names = self.numbers_.names()
-        if found.terms.shape[2] != len(names):
-            return found  # terms of several columns together
+        if found.terms.shape[2] != len(names):  # terms of several columns together
+            told = self.model_._joint().family.term_names(np.array(names))
+            return Evidence(found.terms, found.log_prior, told, found.classes)
         sources = np.array(self.numbers_.sources())
         terms = np.stack(
             [found.terms[:, :, sources == j].sum(axis=2) for j in range(len(self.roles.table))],

@@ -61,7 +61,9 @@ def confusion(counts: ArrayLike, classes: Sequence[Any], target: str = "class") 
         if table[i, j] > 0 or k <= WRITTEN
     ]
     across = names_axis(f"predicted {target}", limit=120)
-    across["labelAngle"] = -45 if max(map(len, names)) * k > LETTERS else 0
+    turned = -45 if k <= WRITTEN else -90  # upright names need least room side by side
+    across["labelAngle"] = turned if max(map(len, names)) * k > LETTERS else 0
+    across["labelOverlap"] = k > WRITTEN  # on a phone some are left out: the order is the same
     x = alt.X("predicted:N", scale=alt.Scale(domain=names), axis=across)
     y = alt.Y("true:N", scale=alt.Scale(domain=names), axis=names_axis(f"true {target}", limit=120))
     base = alt.Chart(alt.InlineData(values=values)).encode(x=x, y=y)

@@ -65,7 +65,7 @@ def learning_curve(
     x = _across(alt, min(sizes), max(sizes))
     largest = max(abs(point["high"]) for point in values)
     up = percent_axis(score, grid=True) if percent else number_axis(score, largest, grid=True)
-    scale = alt.Scale(zero=False, padding=8)
+    scale = _up(alt, values) if percent else alt.Scale(zero=False, padding=8)
     color = colors(names, "model")
     base = alt.Chart(alt.InlineData(values=values)).encode(x=x, color=color)
     band = base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", axis=up, scale=scale), y2="high:Q")
@@ -85,6 +85,13 @@ def _ends(value: float, error: float, percent: bool) -> dict[str, float]:
     """One standard error to each side, but no share beyond one."""
     low, high = float(value - error), float(value + error)
     return {"low": max(low, 0.0), "high": min(high, 1.0)} if percent else {"low": low, "high": high}
+
+
+def _up(alt: Any, values: list[dict[str, Any]]) -> Any:
+    """Room above and below, but none beyond 0 and 100 %."""
+    low, high = min(point["low"] for point in values), max(point["high"] for point in values)
+    room = max(0.05 * (high - low), 0.005)
+    return alt.Scale(domain=[max(low - room, 0.0), min(high + room, 1.0)], nice=False)
 
 
 def _across(alt: Any, low: int, high: int) -> Any:

@@ -72,6 +72,7 @@ def axis(title: str, grid: bool = False) -> Any:
         gridColor=PALE,
         labelColor=INK,
         labelFontSize=12,
+        labelSeparation=6,  # labels that nearly touch are read as one
         ticks=not grid,
         tickColor=INK,
         tickCount=6,

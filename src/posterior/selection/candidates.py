@@ -31,6 +31,7 @@ NEIGHBOR_CELLS = 2e9  # rows² × columns that a comparison may look at
 LOGISTIC_CELLS = 4e6  # rows × columns × classes of a pass; a comparison takes about a thousand
 COVARIANCE_COLUMNS = 1000
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
+SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_CELLS = 2e6  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
 FREQUENT = 5  # documents must have a word for it to have a coefficient
@@ -47,6 +48,7 @@ class Candidate:
     settings: str
     classifier: TableClassifier
     most_rows: int | None = None  # None for all
+    searches: bool = False  # for families or a network, in every fold anew
 
 
 def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
@@ -82,7 +84,8 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             TableClassifier(NaiveBayes(), roles),
         )
     ]
-    if any(c.role in ("number", "date") for c in roles.table):
+    numbers = any(c.role in ("number", "date") for c in roles.table)
+    if numbers and len(roles.table) <= min(n_rows, SEARCH_COLUMNS):
         found.append(
             Candidate(
                 "naive-bayes-auto",
@@ -93,6 +96,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                 "foretells best; categories as shares, independent given the class.",
                 TableClassifier(NaiveBayes("auto"), roles),
                 _searched(roles, n_rows, n_classes),
+                searches=True,
             )
         )
     if p <= COVARIANCE_COLUMNS:
@@ -194,6 +198,7 @@ def _dependent(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             "with each row answered by the others; numbers cut into bins.",
             TableClassifier(KDB(3, selective=True), roles),
             most,
+            searches=True,
         ),
     ]
 

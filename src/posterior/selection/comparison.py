@@ -20,7 +20,8 @@ from posterior.generative.validation import HeldOut
 from posterior.preprocessing.inference import infer
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate, Kind, candidates
-from posterior.selection.out_of_fold import calibrated, floored, out_of_fold, settled
+from posterior.selection.out_of_fold import calibrated, floored, one_pass, out_of_fold, settled
+from posterior.selection.race import MEETINGS, Leader, is_long
 from posterior.selection.rows import LabeledRows, labeled_rows
 from posterior.selection.scores import Measure, calibration_measure, measure
 
@@ -43,6 +44,7 @@ class Judged:
     calibration: str | None
     calibrator: Calibrator | None
     seconds: float
+    given_up: int | None = None  # after so many folds, when it could not be chosen any more
 
     @property
     def log_loss(self) -> Measure:
@@ -148,14 +150,16 @@ def compare(
     listed = [c for c in listed if models is None or c.key in models]
     report = progress or _silent
     judged, failures = [baseline(rows)], []
-    for i, candidate in enumerate(listed):
-        report(candidate.name, i, len(listed))
+    # soon judged first: those that take long then know whom they must beat
+    soon = sorted(listed, key=lambda c: (not one_pass(c.classifier), c.searches))
+    for i, candidate in enumerate(soon):
+        report(candidate.name, i, len(soon))
         try:
-            judged.append(judge(candidate, rows, seed))
+            judged.append(judge(candidate, rows, seed, _leader(judged, rows)))
         except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
             failures.append((candidate.name, str(error).splitlines()[0]))
     report("compared", len(listed), len(listed))
-    models_judged = [j for j in judged if j.candidate is not None]
+    models_judged = [j for j in judged if j.candidate is not None and j.given_up is None]
     if not models_judged:
         raise ValueError(
             "Expected a model that can read this table, but: "
@@ -169,14 +173,24 @@ def compare(
     return Comparison(roles, rows, tuple(judged), tuple(failures), best, chosen)
 
 
-def judge(candidate: Candidate, rows: LabeledRows, seed: int = 0) -> Judged:
-    """Scores of one model out of fold, corrected where that helps."""
+def judge(
+    candidate: Candidate, rows: LabeledRows, seed: int = 0, leader: Leader | None = None
+) -> Judged:
+    """Scores of one model out of fold, corrected where that helps; a long race may end early."""
     started = time.perf_counter()
     index = sampled(rows, candidate.most_rows, seed)
+    long = is_long(len(index), candidate.classifier.roles, len(rows.classes))
+
+    def given_up(so_far: HeldOut, asked: Codes, folds: int) -> bool:
+        if leader is None or not long or folds not in MEETINGS:
+            return False
+        return leader.leaves_behind(calibrated(so_far)[2], asked, candidate.simplicity)
+
     with quiet():
         classifier = settled(candidate.classifier, rows, index)
-        raw = out_of_fold(classifier, rows, index)
+        raw, answered = out_of_fold(classifier, rows, index, given_up)
     name, calibrator, held_out = calibrated(raw)
+    folds = len(np.unique(rows.folds[answered]))
     return Judged(
         candidate.key,
         candidate.name,
@@ -184,13 +198,24 @@ def judge(candidate: Candidate, rows: LabeledRows, seed: int = 0) -> Judged:
         candidate.simplicity,
         candidate.settings,
         replace(candidate, classifier=classifier),
-        index,
+        answered,
         raw,
         held_out,
         name,
         calibrator,
         time.perf_counter() - started,
+        folds if len(answered) < len(index) else None,
     )
+
+
+def _leader(judged: list[Judged], rows: LabeledRows) -> Leader | None:
+    """Who must be beaten."""
+    models = [j for j in judged if j.candidate is not None and j.given_up is None]
+    if not models:
+        return None
+    best = min(models, key=lambda j: j.log_loss.value)
+    error = best.log_loss.standard_error or 0.0
+    return Leader.of(best.held_out, best.index, len(rows), error, best.simplicity)
 
 
 def baseline(rows: LabeledRows) -> Judged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,28 +20,46 @@ PARTS = 5  # of the folds, each corrected by the others
 LEAST = 1e-12  # a probability of zero for what happened would make the mean infinite
 
 
-def out_of_fold(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> HeldOut:
-    """Scores of some rows; models that subtract learn once, others once for each fold.
+Watch = Callable[[HeldOut, Codes, int], bool]  # answers so far, their rows, and folds done
+
+
+def one_pass(classifier: TableClassifier) -> bool:
+    """Whether all folds are answered for about the price of one fit."""
+    model = classifier.model
+    return hasattr(model, "cross_validate") and bool(getattr(model, "one_pass", True))
+
+
+def out_of_fold(
+    classifier: TableClassifier, rows: LabeledRows, index: Codes, given_up: Watch | None = None
+) -> tuple[HeldOut, Codes]:
+    """Scores of some rows, and which; models that subtract learn once, others for each fold.
 
     So do those that choose bins, families or a structure by the labels before they sum. How
     columns become numbers (means, deviations, levels) is learned from all rows, which knows no
-    labels.
+    labels. After each fold, `given_up` may say that it was the last.
     """
     table = rows.reading(classifier)
     if len(index) < len(rows):
         table = take(table, index)
     y, folds, codes = rows.y[index], rows.folds[index], rows.codes[index]
-    if hasattr(classifier.model, "cross_validate") and getattr(classifier.model, "one_pass", True):
+    done = np.ones(len(index), bool)
+    if one_pass(classifier):
         held_out = classifier.model.cross_validate(table, y, folds=folds)
         log_proba = aligned(held_out.log_proba, held_out.classes, rows)
     else:
         log_proba = np.empty((len(index), len(rows.classes)))
-        for f in np.unique(folds):
+        done[:] = False
+        for i, f in enumerate(np.unique(folds)):
             test, train = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
             model = clone(classifier.model).fit(take(table, train), y[train])
             answer = model.predict_log_proba(take(table, test))
-            log_proba[test] = aligned(answer, model.classes_, rows)
-    return HeldOut(floored(log_proba), codes, rows.classes, folds)
+            log_proba[test] = floored(aligned(answer, model.classes_, rows))
+            done[test] = True
+            so_far = HeldOut(log_proba[done], codes[done], rows.classes, folds[done])
+            if given_up is not None and given_up(so_far, index[done], i + 1):
+                break
+    answers = floored(log_proba[done])
+    return HeldOut(answers, codes[done], rows.classes, folds[done]), index[done]
 
 
 def settled(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> TableClassifier:

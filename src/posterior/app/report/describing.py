@@ -87,6 +87,8 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
     note = None
     if len(judged.index) < n_rows:
         note = f"Compared on {len(judged.index):,} of {n_rows:,} rows, drawn by class."
+    if judged.given_up is not None:
+        note = f"Given up after {judged.given_up} folds: could not be chosen any more."
     return CandidateFacts(
         key=judged.key,
         name=judged.name,
@@ -111,8 +113,11 @@ def choice_facts(comparison: Comparison, seed: int) -> Choice:
     chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
     if chosen is best:
         why = f"{best.name} has the least log loss, {best.log_loss}"
-        simpler = [j.name for j in comparison.judged if j.candidate and j is not chosen]
-        why += ", and no simpler model comes within one standard error of it." if simpler else "."
+        others = [j for j in comparison.judged if j.candidate and j is not chosen]
+        if any(j.simplicity < chosen.simplicity for j in others):
+            why += ", and no simpler model comes within one standard error of it."
+        else:
+            why += ", and no model is simpler." if others else "."
     else:
         why = (
             f"{best.name} has the least log loss, {best.log_loss}; {chosen.name} is simpler, and "

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from posterior.app.report import words
 from posterior.app.report.charts import draw
 from posterior.app.report.figures import Figure
-from posterior.app.report.schema import ColumnRole, Facts, Flag, RowFacts, Subgroup
+from posterior.app.report.schema import ClassCount, ColumnRole, Facts, Flag, RowFacts, Subgroup
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
 from posterior.plots.saving import bundle
 
@@ -88,11 +88,11 @@ def render(
             sections=_present(facts, figures),
             flags=_flags(facts),
             columns=_ordered_columns(facts),
+            classes=_ordered_classes(facts),
             confused=_confused(facts),
             unexpected=_unexpected(facts),
             subgroups=_by_column(facts.subgroups),
             chosen=next((c for c in facts.candidates if c.key == facts.choice.key), None),
-            baseline=next((c for c in facts.candidates if c.kind == "baseline"), None),
             beside=None if beside is None else f"./{quote(beside)}",
             dark=DARK,
             scripts=scripts,
@@ -135,7 +135,7 @@ def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str
         "comparison": bool(facts.candidates),
         "mistakes": "confusion" in figures or "ranking" in figures,
         "evidence": bool(facts.evidence or facts.terms),
-        "rows": bool(rows.least_expected or rows.likely_errors or rows.strange),
+        "rows": bool(_unexpected(facts) or rows.likely_errors or rows.strange),
         "subgroups": bool(facts.subgroups),
         "missing": missing is not None and bool(missing.incomplete or missing.by_column),
         "parameters": any(p.rows for p in facts.parameters),
@@ -160,6 +160,12 @@ def _ordered_columns(facts: Facts) -> list[ColumnRole]:
     return sorted(columns, key=lambda c: -1 if c.role == "target" else told.get(c.name, len(told)))
 
 
+def _ordered_classes(facts: Facts) -> list[ClassCount]:
+    """The largest first where not all are seen at once."""
+    classes = facts.data.target
+    return classes if len(classes) <= SHOWN else sorted(classes, key=lambda c: -c.rows)
+
+
 def _confused(facts: Facts) -> list[tuple[str, str, int]]:
     """(true, predicted, rows) of the most frequent mistakes."""
     pairs = [
@@ -172,9 +178,13 @@ def _confused(facts: Facts) -> list[tuple[str, str, int]]:
 
 
 def _unexpected(facts: Facts) -> list[RowFacts]:
-    """Rows with an improbable label that are not already among the likely errors."""
+    """Rows whose label is not the probable one, and that are not among the likely errors."""
     doubted = {row.row for row in facts.surprises.likely_errors}
-    return [row for row in facts.surprises.least_expected if row.row not in doubted]
+    return [
+        row
+        for row in facts.surprises.least_expected
+        if row.row not in doubted and row.label != row.predicted
+    ]
 
 
 def _by_column(groups: Sequence[Subgroup]) -> dict[str, list[Subgroup]]:

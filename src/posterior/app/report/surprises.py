@@ -48,6 +48,9 @@ def surprises(
     ranked = [] if testimony is None else [f.name for f in testimony.features()]
     shown = shown_columns(roles, ranked)
 
+    unexpected, errors = order[:MOST], [i for i in order if doubted[i]][:MOST]
+    if words is not None:  # nor may the words of a row be judged by a model that saw it
+        words = words.without({int(index[i]) for i in (*unexpected, *errors)})
     witnesses = [w for w in (words, testimony) if w is not None]
 
     def facts(i: int) -> RowFacts:
@@ -65,8 +68,8 @@ def surprises(
         )
 
     return Surprises(
-        least_expected=[facts(i) for i in order[:MOST]],
-        likely_errors=[facts(i) for i in [i for i in order if doubted[i]][:MOST]],
+        least_expected=[facts(i) for i in unexpected],
+        likely_errors=[facts(i) for i in errors],
         n_likely_errors=int(doubted.sum()),
         rule=RULE,
         strange=[] if testimony is None else _strange(rows, testimony, shown),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
@@ -28,13 +30,25 @@ class TellingWords:
     documents: list[str | None]
     rows: LabeledRows
     columns: str
+    by_letters: bool
 
     @classmethod
     def learn(cls, rows: LabeledRows, roles: Roles, candidate: Candidate) -> TellingWords:
         documents = rows.reading(candidate.classifier)
         with quiet():
             model = clone(candidate.classifier.model).fit(documents, rows.y)
-        return cls(model, documents, rows, ", ".join(c.name for c in roles.text))
+        columns = ", ".join(c.name for c in roles.text)
+        return cls(model, documents, rows, columns, roles.by_letters)
+
+    def without(self, rows: Collection[int]) -> TellingWords:
+        """What a model says that never saw some documents."""
+        known = [i for i in rows if self.documents[i] is not None]
+        if not known:
+            return self
+        model = copy.deepcopy(self.model)
+        with quiet():
+            model.forget([self.documents[i] for i in known], self.rows.y[known])
+        return replace(self, model=model)
 
     def terms(self) -> list[TextTerms]:
         """Words that many documents of a class have, and fewer others: p_k log (p_k / p_other)."""
@@ -49,7 +63,10 @@ class TellingWords:
         return [
             TextTerms(
                 self.columns,
-                [sums.terms[often[line]].strings() for line in best],
+                [
+                    [self._shown(term) for term in sums.terms[often[line]].strings()]
+                    for line in best
+                ],
                 [rounded(ratio[k, line], 4) for k, line in enumerate(best)],
             )
         ]
@@ -57,11 +74,16 @@ class TellingWords:
     def reasons(self, row: int, of: int, against: int, most: int = 3) -> list[str]:
         """The words of a document that speak most for one class against another."""
         document, classes = self.documents[row], self.rows.classes
-        if document is None:
+        if document is None or not {classes[of], classes[against]} <= {*self.model.classes_}:
             return []
         why = self.model.explain(document, classes[of], classes[against])
         ranked = [j for j in np.argsort(-why.weights, kind="stable") if why.weights[j] > WORTH]
         name = self.rows.names[of]
         return [
-            f"“{why.terms[j]}” speaks for {name} ({why.weights[j]:+.1f})" for j in ranked[:most]
+            f"“{self._shown(why.terms[j])}” speaks for {name} ({why.weights[j]:+.1f})"
+            for j in ranked[:most]
         ]
+
+    def _shown(self, term: str) -> str:
+        """The edges of words can be seen where letters are read."""
+        return term.replace(" ", "·") if self.by_letters else term

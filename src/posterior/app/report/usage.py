@@ -59,8 +59,7 @@ def how(comparison: Comparison, seed: int) -> list[str]:
         "probable rows and the share of them that came true; its standard error is a jackknife "
         "over folds.",
         "The model is the simplest whose log loss is within one standard error of the least. "
-        "Simple to less simple: naive Bayes, linear discriminant, logistic regression, quadratic "
-        "discriminant, nearest neighbors.",
+        f"Simple to less simple: {', '.join(_by_simplicity(comparison))}.",
         "Probabilities are corrected by a temperature or by rising steps only where that lowers "
         "log loss by more than its standard error, each fold by what the others say.",
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
@@ -71,5 +70,18 @@ def how(comparison: Comparison, seed: int) -> list[str]:
         f"{j.name} was compared on {len(j.index):,} of {len(comparison.rows):,} rows, since its "
         "time grows faster than the rows."
         for j in sampled
+        if j.given_up is None
     ]
+    early = [f"{j.name} (after {j.given_up})" for j in sampled if j.given_up is not None]
+    if early:
+        said.append(
+            "Models were given up before the last fold once they could not be chosen any more, by "
+            "two standard errors of the difference to the best one, row by row: "
+            f"{', '.join(early)}."
+        )
     return said
+
+
+def _by_simplicity(comparison: Comparison) -> list[str]:
+    models = [j for j in comparison.judged if j.candidate is not None]
+    return [j.name for j in sorted(models, key=lambda j: j.simplicity)]
