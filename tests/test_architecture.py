@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 
 # Imports point down, from a layer to any layer below it; parts of one layer do not know each other.

@@ -14,6 +14,8 @@ from benchmarks import page, report
 from benchmarks.memory import Cost
 from benchmarks.timing import Operation, Peer, Result, race
 
+pytestmark = pytest.mark.once
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MACHINE = {"date": "2026-01-01", "cpu": "a processor", "cores": 2, "scikit-learn": "1.9"}
 RESULT = Result(

@@ -25,6 +25,8 @@ from posterior.engines.streaming import Streamed
 from posterior.statistics.quadratic import Quadratic
 from posterior.storage.journal import CheckpointError, JournalFile
 
+pytestmark = pytest.mark.once
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 
 

@@ -31,6 +31,8 @@ from posterior.app.cli import command, main
 from posterior.app.cli.application import app
 from posterior.data import files, outputs
 
+pytestmark = pytest.mark.once
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 HEADER = ["weight", "river", "caught", "tagged", "species"]
 

@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 import posterior
 from posterior.app.cli.application import app
 
+pytestmark = pytest.mark.once
+
 
 def run(*arguments: object, code: int = 0) -> str:
     result = CliRunner().invoke(app, [str(a) for a in arguments])

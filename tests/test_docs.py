@@ -13,6 +13,8 @@ import pytest
 
 import posterior
 
+pytestmark = pytest.mark.once
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.glob("**/*.md"))

@@ -24,6 +24,8 @@ from posterior.engines.dask import Dask
 from posterior.engines.finding import found
 from posterior.engines.spark import Spark
 
+pytestmark = pytest.mark.once
+
 ENGINES = ["files", "relation", "dask", "dask_cluster", "spark"]
 SLOW = {"dask_cluster", "spark"}  # they start slowly, and are not asked again on other kernels
 PARTS = 5

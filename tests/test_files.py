@@ -14,6 +14,8 @@ pytest.importorskip("duckdb")
 
 from posterior.data.files import batches, read  # noqa: E402
 
+pytestmark = pytest.mark.once
+
 CSV = "name,age,since,member\nAda,36,1843-01-02,TRUE\nBob,?,1990-05-06,false\nEve,41.5,,\n"
 
 

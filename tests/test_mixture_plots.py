@@ -25,6 +25,8 @@ from posterior import (
 )
 from posterior.plots import components, save, selection, trace
 
+pytestmark = pytest.mark.once
+
 BREAKOUT = "</script><script>alert(1)</script>"
 
 

@@ -27,6 +27,8 @@ from posterior import ModelFileError
 from posterior.storage import container, inspect
 from posterior.storage.tree import Writer
 
+pytestmark = pytest.mark.once
+
 RANDOM = np.random.default_rng(1)
 X, Y = RANDOM.normal(size=(12, 2)), np.arange(12) % 2
 COUNTS = RANDOM.integers(0, 3, (12, 2))

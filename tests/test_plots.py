@@ -20,6 +20,8 @@ from posterior import GaussianNB, MultinomialNB, NaiveBayes
 from posterior.datasets import fish
 from posterior.plots import densities, save
 
+pytestmark = pytest.mark.once
+
 BREAKOUT = "</script><script>alert(1)</script>"
 
 

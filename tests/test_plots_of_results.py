@@ -37,6 +37,8 @@ from posterior.plots import (
 )
 from posterior.plots.look import PALETTE
 
+pytestmark = pytest.mark.once
+
 BREAKOUT = "</script><script>alert('1')\"\n\\\" + datum + \\</script>"
 LETTERS = [chr(ord("A") + i) for i in range(26)]
 KINDS = [

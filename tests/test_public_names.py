@@ -16,6 +16,8 @@ import pytest
 
 import posterior
 
+pytestmark = pytest.mark.once
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 README = (REPOSITORY / "README.md").read_text("utf-8")
 PROSE = "\n".join(

@@ -21,6 +21,8 @@ from posterior.sql import table
 from posterior.sql.connections import database
 from posterior.sql.countable import Cells
 
+pytestmark = pytest.mark.once
+
 TYPES = {
     "int32": "integer",
     "int64": "bigint",

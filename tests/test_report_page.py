@@ -16,6 +16,8 @@ from posterior.app.report import words
 from posterior.app.report.charts import draw
 from posterior.app.report.page import SECTIONS, render
 
+pytestmark = pytest.mark.once
+
 BREAKOUT = "<script>alert(1)</script>"
 NASTY = [BREAKOUT, "\"quoted\" & 'single'\nnew line", "🐧 </script><!--<script>"]
 SCORE = s.Measure(0.1234, 0.0123)

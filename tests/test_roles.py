@@ -17,6 +17,8 @@ from posterior.data.files import read
 from posterior.preprocessing.inference import infer
 from posterior.preprocessing.roles import Roles
 
+pytestmark = pytest.mark.once
+
 N = 200
 
 

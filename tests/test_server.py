@@ -38,6 +38,8 @@ from posterior.app.server.running import _bound
 from posterior.preprocessing.inference import infer
 from posterior.selection.candidates import candidates
 
+pytestmark = pytest.mark.once
+
 HOSTILE = "<script>alert(1)</script>"
 HOSTILE_CLASS = "<img src=x onerror=alert(2)>"
 CLASSES = [HOSTILE_CLASS, "sea bass"]

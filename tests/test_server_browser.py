@@ -28,6 +28,8 @@ from posterior.data import files
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.inference import infer
 
+pytestmark = pytest.mark.once
+
 HOSTILE = "<script>alert(1)</script>"
 HOSTILE_CLASS = "<img src=x onerror=alert(2)>"
 FLAGS = (

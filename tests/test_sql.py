@@ -25,6 +25,8 @@ from posterior.estimators.table_classifier import TableClassifier
 from posterior.generative.calibration import Isotonic, Temperature
 from posterior.preprocessing.inference import infer
 
+pytestmark = pytest.mark.once
+
 DIALECTS = ["bigquery", "duckdb", "postgres", "spark", "sqlite"]
 EVIL = "'; drop table x; -- \\ \" ` \n é"
 
