@@ -15,7 +15,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
 
 # The requirements that pyproject.toml lists under a key, as arguments for pip.
 requirements = $$($(BIN)/python -c "import tomllib; \
-  t = tomllib.load(open('pyproject.toml', 'rb')); print(*t$(1))")
+  t = tomllib.load(open('pyproject.toml', 'rb')); print(*(r.replace(' ', '') for r in t$(1)))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
 .PHONY: help demo test coverage lint format warnings pure bench peers benchmarks-page docs reproductions measurements changelog dist clean

@@ -73,7 +73,7 @@ def spark_session() -> Iterator[Callable[[Path], Any]]:
     from pyspark.sql import SparkSession
 
     session = (
-        SparkSession.builder.master(f"local[{CORES}]")
+        SparkSession.builder.master(f"local[{CORES},4]")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.ui.enabled", "false")
@@ -127,7 +127,7 @@ def fitted(sizes: Sequence[int], seconds: Sequence[float]) -> tuple[float, float
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.clusters", description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[16_000, 4_000_000])
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args(arguments)
     here, *clusters = measure(options.rows, options.rounds)
     print("| engine | before the first row | a million rows, on two cores ", end="")

@@ -21,8 +21,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import posterior
 from posterior.engines.dask import Dask
+from posterior.engines.example import first_rows
 from posterior.engines.finding import found
-from posterior.engines.spark import Spark
+from posterior.engines.spark import Spark, SparkTable
 
 pytestmark = pytest.mark.once
 
@@ -421,3 +422,11 @@ def test_what_is_no_table_of_dask_is_refused():
             posterior.GaussianNB().fit(other, y="kind")
     with pytest.raises(ValueError, match="got an empty bag"):
         posterior.GaussianNB().fit(bag.from_sequence([], npartitions=1), y="kind")
+
+
+def test_a_look_at_some_rows_moves_no_whole_partition(spark):
+    """`toLocalIterator` would bring the first partition to the driver, however large it is."""
+    table = SparkTable(spark.range(100_000, numPartitions=1))
+    assert first_rows(table, 7).frame.num_rows == 7
+    (moved,) = table.head(7).batches()
+    assert moved.frame.num_rows == 7

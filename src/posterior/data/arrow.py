@@ -33,7 +33,7 @@ def numbers(table: Any) -> Array | None:
 
 def strings(column: Any) -> tuple[list[str], Codes] | None:
     """Different cells of a column of strings, and their codes, -1 if missing; None of others."""
-    if not _is(column, "ChunkedArray"):
+    if not hasattr(column, "dictionary_encode"):
         return None
     coded = hasattr(column.type, "index_type")
     if str(column.type.value_type if coded else column.type) not in ("string", "large_string"):
@@ -44,7 +44,9 @@ def strings(column: Any) -> tuple[list[str], Codes] | None:
 
 def different(column: Any) -> tuple[Any, Codes]:
     """The different cells of a column, and which of them each row has; -1 is none."""
-    coded = column.dictionary_encode().combine_chunks()
+    coded = column.dictionary_encode()
+    if hasattr(coded, "combine_chunks"):
+        coded = coded.combine_chunks()
     if hasattr(coded, "chunks"):  # which some versions keep, even if it is one
         coded = coded.chunk(0)
     values, places = coded.dictionary, coded.indices

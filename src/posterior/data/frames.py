@@ -10,8 +10,9 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
+from posterior.data import arrow
 from posterior.data.names import plain, quoted
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Codes, Floats
 
 Kind = Literal["number", "category", "text"]
 
@@ -85,8 +86,13 @@ def kind_or_text(column: nw.Series[Any]) -> Kind:
     found = kind(column)
     if found != "category" or column.dtype == nw.Boolean:
         return found
-    cells = [cell for cell in column.to_list() if not missing(cell)]
-    return "text" if are_texts(cells) else found
+    known = strings(column)
+    if known is None:
+        texts = are_texts([cell for cell in column.to_list() if not missing(cell)])
+    else:
+        values, codes = known
+        texts = are_sentences(values[:SOME], len(values), int((codes >= 0).sum()))
+    return "text" if texts else found
 
 
 def are_texts(cells: Sequence[Any]) -> bool:
@@ -190,6 +196,28 @@ def encode(cells: Sequence[str | None], values: Array) -> Array:
     unseen = len(values)
     codes = (-1 if v is None else code.get(v, unseen) for v in cells)
     return np.fromiter(codes, np.int32, len(cells))
+
+
+def strings(column: nw.Series[Any]) -> tuple[list[str], Codes] | None:
+    """Different strings of a column, and their codes, -1 if missing, if Arrow can tell them."""
+    if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
+        return None
+    try:
+        return arrow.strings(column.to_native()) or arrow.strings(column.to_arrow())
+    except (ImportError, TypeError, ValueError):  # no Arrow here, or cells that it does not hold
+        return None
+
+
+def coded(column: nw.Series[Any], name: Any) -> tuple[Array, Array]:
+    """Codes of the cells, -1 where missing, and the sorted values, as text."""
+    known = strings(column)
+    if known is None:
+        cells = items(column.to_list(), name)
+        values = distinct(cells)
+        return encode(cells, values), values
+    texts, codes = known
+    values = distinct(texts)
+    return np.append(encode(texts, values), np.int32(-1))[codes], values
 
 
 def from_columns(columns: dict[str, Any], backend: Any = None) -> nw.DataFrame[Any]:

@@ -11,7 +11,8 @@ ROWS = 5
 
 def first_rows(source: Source, rows: int = ROWS) -> Batch:
     """The head of the first batch."""
-    with closing(source.batches()) as batches:
+    some = source.head(rows) if hasattr(source, "head") else source
+    with closing(some.batches()) as batches:
         batch = next(batches, None)
     if batch is None:
         raise ValueError("Expected rows, got an empty table.")

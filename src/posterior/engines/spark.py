@@ -33,6 +33,10 @@ class SparkTable:
         """Some of the columns."""
         return SparkTable(self.frame.select(*(f"`{name.replace('`', '``')}`" for name in names)))
 
+    def head(self, rows: int) -> SparkTable:
+        """Some of the first rows: a whole partition may be more than the driver can hold."""
+        return SparkTable(self.frame.limit(rows))
+
     def batches(self) -> Generator[Batch, None, None]:
         """The rows, in order, one partition at a time in this process."""
         import pyarrow as pa

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from posterior import kernels
-from posterior.data import arrow, frames, validate
+from posterior.data import frames, validate
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
@@ -259,14 +259,11 @@ def _family(asked: Any, name: Any) -> AnyFamily:
 
 def _coded(columns: Array | list[nw.Series[Any]], j: int, name: Any) -> tuple[Array, Array]:
     """Codes of the cells of a column, and its values."""
-    known = None if isinstance(columns, np.ndarray) else arrow.strings(columns[j].to_native())
-    if known is None:
-        cells = frames.items(_cells(columns, j), name)
-        values = frames.distinct(cells)
-        return frames.encode(cells, values), values
-    texts, codes = known
-    values = frames.distinct(texts)
-    return np.append(frames.encode(texts, values), np.int32(-1))[codes], values  # -1 is missing
+    if not isinstance(columns, np.ndarray):
+        return frames.coded(columns[j], name)
+    cells = frames.items(columns[:, j].tolist(), name)
+    values = frames.distinct(cells)
+    return frames.encode(cells, values), values
 
 
 def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:

@@ -24,6 +24,7 @@ from posterior.selection.rows import LabeledRows, take
 
 MOST_ROWS = 10_000
 MOST_TERMS = 8_000_000
+MOST_NATS = -np.log(1e-12)  # that one row can count for: far out, densities say anything
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +80,7 @@ class Testimony:
             found.append(
                 FeatureEvidence(
                     name,
-                    float(np.abs(weights[:, j]).mean()),
+                    float(np.minimum(np.abs(weights[:, j]), MOST_NATS).mean()),
                     float(rise.mean()),
                     _error(rise, folds),
                 )
@@ -117,7 +118,7 @@ class Testimony:
 
 def _loss(joint: Floats, own: tuple[Array, Array]) -> Floats:
     """-log p(own class | x), not above what a probability of 1e-12 costs."""
-    return np.minimum(logsumexp(joint, axis=1) - joint[own], -np.log(1e-12))
+    return np.minimum(logsumexp(joint, axis=1) - joint[own], MOST_NATS)
 
 
 def _error(values: Floats, folds: Array) -> float | None:

@@ -14,9 +14,7 @@ from posterior.data.typing import Array
 def coded_column(columns: Array | list[nw.Series[Any]], j: int, name: Any) -> tuple[Array, Array]:
     """Codes of the cells, -1 where missing, and the sorted values, as text."""
     if not isinstance(columns, np.ndarray):
-        cells = frames.items(columns[j].to_list(), name)
-        values = frames.distinct(cells)
-        return frames.encode(cells, values), values
+        return frames.coded(columns[j], name)
     # few values stand in many cells: only the values become text
     numbers, place = np.unique(columns[:, j], return_inverse=True)
     texts = frames.items(numbers.tolist(), name)

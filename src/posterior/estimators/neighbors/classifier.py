@@ -156,7 +156,7 @@ class KNeighborsClassifier(Streaming):
         free = self.smoothing == "auto" or (self.smoothing is None and not given)
         numbers = self._numbers(examples)
         self._accept(examples, metric, int(numbers.max()))
-        self._search.ready()
+        self._search.prepare()
         if given and not free:
             self.smoothing_ = float(self.smoothing or 0)
             return

@@ -26,6 +26,7 @@ from posterior.neighbors.tree import KDTree
 FEW_COLUMNS, MANY_COLUMNS = 4, 24  # a tree is faster up to, and slower beyond
 FEW_ROWS = 1_000  # not worth a trial
 ASK_TREE, ASK_ALL = 32, 256  # queries of a trial: brute force is faster with many at once
+SOON = 20_000  # cells of queries that brute force has answered before a tree is grown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,10 @@ class Way:
 class Search:
     """An index of the examples, built when it is first needed; a pickle has only the rows."""
 
+    _trial = False  # whether the way is still to be tried out
+    _asked = 0  # queries until then
+    _force: Index | None = None  # which answers them
+
     def __init__(
         self, examples: Examples, metric: Metric, algorithm: str, k: int, fill: Fill
     ) -> None:
@@ -53,7 +58,7 @@ class Search:
         self._reach: dict[int, Reach] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_index": None, "_gaps": None}
+        return {**self.__dict__, "_index": None, "_gaps": None, "_force": None}
 
     @property
     def way(self) -> Way:
@@ -69,6 +74,24 @@ class Search:
             self._index, self._way = self._numbered(index), self._way or way
         return self._index
 
+    def prepare(self) -> None:
+        """What can be built without a trial, which waits until there are queries worth it."""
+        self._trial = needs_trial(self._counted(), self._metric, self._algorithm, self._k)
+        if not self._trial:
+            self.ready()
+
+    def _ready_for(self, n_queries: int) -> Index:
+        """Brute force while a tree would not pay."""
+        if self._index is None and self._trial:
+            X = self._counted()
+            self._asked += n_queries
+            if self._asked * X.shape[1] <= SOON:
+                if self._force is None:
+                    force = search(X, self._metric.name, self._fill, **self._metric.settings)
+                    self._force = self._numbered(force)
+                return self._force
+        return self.ready()
+
     def reach(self, k: int) -> Reach:
         """How far the rows are from their neighbors."""
         if k not in self._reach:
@@ -80,7 +103,7 @@ class Search:
         if self._metric.euclidean and isinstance(Q, np.ndarray) and np.isnan(Q).any():
             self._gaps = self._gaps or self._numbered(GapsIndex(self._counted(), self._fill))
             return self._gaps.nearest(Q, k, skip)
-        return self.ready().nearest(Q, k, skip)
+        return self._ready_for(Q.shape[0]).nearest(Q, k, skip)
 
     def _counted(self) -> Any:
         X, examples = self._examples.X, self._examples
@@ -133,6 +156,16 @@ def built(X: Any, metric: Metric, algorithm: str, k: int, fill: Fill) -> tuple[I
         reason = "as asked" if algorithm == "kd_tree" else "in place of a ball tree"
         return KDTree(X, metric.power, fill), Way("kd_tree", reason)
     return measured(X, metric, k, fill)
+
+
+def needs_trial(X: Any, metric: Metric, algorithm: str, k: int) -> bool:
+    """Whether only a trial tells a tree from brute force."""
+    if algorithm != "auto" or metric.power is None or metric.power < 1:
+        return False
+    if not isinstance(X, np.ndarray) or (metric.euclidean and np.isnan(X).any()):
+        return False
+    n, d = X.shape
+    return 2 * k <= n and FEW_COLUMNS < d <= MANY_COLUMNS and n >= FEW_ROWS
 
 
 def measured(X: Array, metric: Metric, k: int, fill: Fill) -> tuple[Index, Way]:
