@@ -66,7 +66,7 @@ def test_no_code_hides_from_the_tests(page):
     """In a list, behind tildes, indented without a prompt, or skipped, it would not be run."""
     text = page.read_text("utf-8")
     hidden = r"^ +```|^~~~|^    (?:import|from) \w+ |doctest: *\+SKIP"
-    if name_of_any(page) != "docs/clusters":  # its Spark cluster is no machine of ours
+    if name_of_any(page) != "docs/clusters":  # tests/test_engines.py runs what it says of Spark
         assert re.findall(hidden, text, re.MULTILINE) == []
 
 
