@@ -34,7 +34,7 @@ import posterior
 from benchmarks import postgres
 
 WIDTH = 8  # columns of a case
-SHARE = 50  # PostgreSQL gets one row of so many
+SHARE = 10  # PostgreSQL gets one row of so many
 LOOK = 2000  # rows that show which way is taken
 TYPES = {"int32": "integer", "double": "double precision", "string": "text"}
 
@@ -159,7 +159,7 @@ def on_postgres(address: str, table: pa.Table) -> Iterator[Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--postgres", action="store_true", help="with some of the rows")
     given = parser.parse_args()
     table = rows(given.rows)
