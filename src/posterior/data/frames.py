@@ -212,12 +212,17 @@ def coded(column: nw.Series[Any], name: Any) -> tuple[Array, Array]:
     """Codes of the cells, -1 where missing, and the sorted values, as text."""
     known = strings(column)
     if known is None:
-        cells = items(column.to_list(), name)
-        values = distinct(cells)
-        return encode(cells, values), values
+        return coded_cells(column.to_list(), name)
     texts, codes = known
     values = distinct(texts)
     return np.append(encode(texts, values), np.int32(-1))[codes], values
+
+
+def coded_cells(column: Sequence[Any], name: Any) -> tuple[Array, Array]:
+    """The same of a list of cells."""
+    cells = items(column, name)
+    values = distinct(cells)
+    return encode(cells, values), values
 
 
 def from_columns(columns: dict[str, Any], backend: Any = None) -> nw.DataFrame[Any]:

@@ -261,9 +261,7 @@ def _coded(columns: Array | list[nw.Series[Any]], j: int, name: Any) -> tuple[Ar
     """Codes of the cells of a column, and its values."""
     if not isinstance(columns, np.ndarray):
         return frames.coded(columns[j], name)
-    cells = frames.items(columns[:, j].tolist(), name)
-    values = frames.distinct(cells)
-    return frames.encode(cells, values), values
+    return frames.coded_cells(columns[:, j].tolist(), name)
 
 
 def _cells(columns: Array | list[nw.Series[Any]], j: int) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ Values = tuple[Array, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Keyed:
+class Keyed(ABC):
     """Exact weights of values in each of k groups; a subclass says of which ones together."""
 
     values: Values  # sorted, one array a column
@@ -30,13 +31,13 @@ class Keyed:
     def offset(self) -> Integers:
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
+    @abstractmethod
     def widened(self, values: Values) -> Self:
         """The same weights over more values."""
-        raise NotImplementedError
 
+    @abstractmethod
     def seen(self) -> Self:
         """Without the values that no group holds any more."""
-        raise NotImplementedError
 
     def _index(self, values: Values) -> tuple[Integers, int]:
         """Where the values stand among others, all columns side by side, and how many these are."""
@@ -64,8 +65,6 @@ class Keyed:
             return NotImplemented
         a, b = self.seen(), other.seen()
         return same(a.values, b.values) and a.table == b.table
-
-    __hash__ = None  # type: ignore[assignment]
 
     def take(self, groups: Any) -> Self:
         return type(self)(self.values, self.table[groups])
