@@ -1,4 +1,4 @@
-// Counts of terms by document. Twin: posterior.kernels.plain_text.
+// Counts of terms by document. Twin: posterior.kernels.reference.text.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Which center is nearest to each row, with and without bounds that save the search.
-// Twins in posterior.kernels.centers.
+// Twins in posterior.kernels.reference.search.
 #pragma once
 
 #include <cstddef>

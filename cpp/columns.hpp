@@ -1,7 +1,7 @@
 // Columns side by side, as the rows of a table:   x_ij = column_j[i]
 //
 // Some rows at a time, which stay in the first cache until all their columns are there.
-// Twin: posterior.kernels.columns.stack_columns.
+// Twin: posterior.kernels.reference.columns.stack_columns.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // A column in order, and where to cut it so that classes are best told apart.
-// Twins in posterior.kernels.cuts.
+// Twins in posterior.kernels.reference.cuts.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The strings nearest to each query, by the edits between them.
-// Twin: posterior.kernels.edit.nearest_strings.
+// Twin: posterior.kernels.reference.edit.nearest_strings.
 #pragma once
 
 #include <cstddef>

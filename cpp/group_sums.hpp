@@ -1,4 +1,4 @@
-// What the documents of each group add up to. Twins: posterior.kernels.plain_text and cells.
+// What the documents of each group add up to. Twins in posterior.kernels.reference.text.
 #pragma once
 
 #include <cstddef>

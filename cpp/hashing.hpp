@@ -1,4 +1,5 @@
-// Columns of terms by their hash (Weinberger et al. 2009). Twin: plain_text.hash_terms.
+// Columns of terms by their hash (Weinberger et al. 2009).
+// Twin: posterior.kernels.reference.text.hash_terms.
 #pragma once
 
 #include <cstddef>

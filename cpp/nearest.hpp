@@ -1,5 +1,5 @@
 // The rows nearest to each query: matrix products tell which may be, differences which are.
-// Twin: posterior.kernels.neighbors.nearest_rows.
+// Twin: posterior.kernels.reference.search.nearest_rows.
 #pragma once
 
 #include <cstddef>

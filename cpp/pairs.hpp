@@ -1,5 +1,5 @@
 // Counts of pairs of values by group, and scores by models of one dependence, averaged.
-// Twins in posterior.kernels.dependence.
+// Twins in posterior.kernels.reference.dependence.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Sums over rows of which every group receives a part: the M step of a mixture.
-// Twins in posterior.kernels.soft.
+// Twins in posterior.kernels.reference.soft.
 #pragma once
 
 #include <cstddef>

@@ -50,7 +50,7 @@ double stepped(double nu, double n, const Far& far, const StudentStop& stop) {
 // With z = x - μ, δ = z² / σ², u = (ν + 1) / (ν + δ) and m pseudo-rows at μ₀ of variance σ₀²
 //   μ ← μ + (Σ w u z + m (μ₀ - μ)) / (Σ w u + m)
 //   σ² ← (Σ w u z² + m (σ₀² + (μ₀ - μ)²)) / (n + m)       around the new μ
-// Twin: posterior.kernels.student.student_fit.
+// Twin: posterior.kernels.reference.student.student_fit.
 double student_fit(const Pulled& data, const StudentStop& stop, double* mean, double* square,
                    double* say, double nu) {
     const double m = data.rows;

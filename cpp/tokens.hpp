@@ -1,4 +1,4 @@
-// From a document to its terms. Twin: posterior.kernels.plain_text.analyze.
+// From a document to its terms. Twin: posterior.kernels.reference.text.analyze.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // A k-d tree of eight branches: how it grows, and which of its rows are nearest to a query.
-// Twins in posterior.kernels.tree.
+// Twins in posterior.kernels.reference.tree.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ from posterior import (
 )
 from posterior.data.rows import Hard, Soft
 from posterior.generative.choice import least_loss
-from posterior.kernels import student as twins
+from posterior.kernels.reference import student as twins
 from posterior.statistics import Histograms
 
 some = settings(max_examples=max(25, settings.default.max_examples // 5))

@@ -18,7 +18,7 @@ from posterior import AODE, KDB, TAN, BackOff, CategoricalNB, Laplace, MEstimate
 from posterior.data.rows import CodedRows, Hard
 from posterior.estimators.dependence import common
 from posterior.families.dependence.structure import in_order, k_dependence, spanning_tree
-from posterior.kernels import dependence as twin
+from posterior.kernels.reference import dependence as twin
 from posterior.statistics.information import conditional_mutual_information, mutual_information
 from posterior.statistics.pair_counts import PairCounts
 from posterior.statistics.tuple_counts import TupleCounts

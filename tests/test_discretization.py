@@ -16,7 +16,7 @@ from sklearn import preprocessing as theirs
 from sklearn.datasets import load_iris
 
 from posterior import CategoricalNB, KBinsDiscretizer, SupervisedDiscretizer, kernels, threads
-from posterior.kernels import cuts as twins
+from posterior.kernels.reference import cuts as twins
 from posterior.preprocessing.edges import kmeans
 from posterior.statistics.class_histogram import ClassHistogram, class_histograms
 

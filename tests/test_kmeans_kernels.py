@@ -13,8 +13,8 @@ from posterior import kernels
 from posterior.engines.local import Local
 from posterior.generative.kmeans import bounded
 from posterior.generative.kmeans.bounded import Bounded, Moving, lengths, origin_of
-from posterior.kernels import centers as twins
 from posterior.kernels.centers import GROUP, Centers, neighborhoods
+from posterior.kernels.reference import search as twins
 
 Array = Any
 DTYPES = st.sampled_from([np.float32, np.float64])

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from posterior import kernels
 from posterior.engines.local import Local
 from posterior.kernels import reference
-from posterior.kernels import tree as twins
+from posterior.kernels.reference import tree as twins
 from posterior.neighbors.tree import KDTree
 
 Array = Any

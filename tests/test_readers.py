@@ -21,7 +21,7 @@ from posterior.engines import readers
 from posterior.engines.local import Local, n_threads
 from posterior.engines.readers import answers
 from posterior.families import Gaussian
-from posterior.kernels import columns
+from posterior.kernels.reference import columns
 
 MANY = 40  # threads, more than answers that may wait
 

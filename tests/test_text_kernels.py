@@ -12,8 +12,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import murmurhash3_32
 
 from posterior import kernels
-from posterior.kernels import plain_text
-from posterior.kernels.text import Rule, Terms, Utf8Column
+from posterior.kernels.reference import text as plain_text
+from posterior.kernels.terms import Rule, Terms, Utf8Column
 
 EVERYTHING = [chr(code) for code in range(sys.maxunicode + 1)]
 ALL_SPACES_AND_MORE = EVERYTHING[:0x3100] + EVERYTHING[0x3100::97]

@@ -12,7 +12,8 @@ from rapidfuzz.distance import OSA, Levenshtein
 from strategies import Random, randoms, share
 
 from posterior import kernels
-from posterior.kernels import edit
+from posterior.kernels import reference
+from posterior.kernels.spelling import Dictionary, Spelling
 from posterior.neighbors.letters import Alphabet, numbered
 
 KINDS = {  # swaps, normalized
@@ -30,11 +31,11 @@ def words(random: Random, n: int, longest: int, n_letters: int) -> list[str]:
     return ["".join(map(chr, 97 + random.integers(0, n_letters, size))) for size in lengths]
 
 
-def spelled(strings, queries) -> tuple[edit.Spelling, edit.Dictionary]:
+def spelled(strings, queries) -> tuple[Spelling, Dictionary]:
     distinct, code = numbered(strings, by_length=True)
     alphabet = Alphabet(distinct)
     known, asked = alphabet.spell(distinct), alphabet.spell(queries)
-    return asked, edit.Dictionary.of(known, len(alphabet), code)
+    return asked, Dictionary.of(known, len(alphabet), code)
 
 
 def search(find, strings, queries, kind, k):
@@ -59,7 +60,7 @@ def test_the_kernel_finds_the_rows_of_its_twin(kind, random, n, longest, n_lette
     for wanted in (min(k, n), n):
         ours, plain = (
             search(find, strings, queries, kind, wanted)
-            for find in (kernels.nearest_strings, edit.nearest_strings)
+            for find in (kernels.nearest_strings, reference.nearest_strings)
         )
         assert_array_equal(ours[0], plain[0])
         assert_array_equal(ours[1], plain[1])
@@ -75,7 +76,7 @@ def test_few_near_strings_are_found_among_many_long_ones(kind, longest):
     queries = [s[:9] + "z" + s[10:] for s in strings[::15]]
     ours, plain = (
         search(find, strings, queries, kind, 2)
-        for find in (kernels.nearest_strings, edit.nearest_strings)
+        for find in (kernels.nearest_strings, reference.nearest_strings)
     )
     assert_array_equal(ours[0], plain[0])
     assert_array_equal(ours[1], plain[1])

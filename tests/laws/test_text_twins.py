@@ -13,8 +13,8 @@ from strategies import randoms, share
 from writing import assert_same_matrix, column, counts, csr, documents, rules
 
 from posterior import kernels
-from posterior.kernels import cells, plain_text
-from posterior.kernels.text import Rule, Terms, Utf8Column
+from posterior.kernels import reference
+from posterior.kernels.terms import Rule, Terms, Utf8Column
 
 sizes = st.integers(0, 8)
 
@@ -44,7 +44,7 @@ def assert_same_bag(ours, plain):
 @given(random=randoms, n=sizes, rule=rules())
 def test_counts_agree_with_their_twin(random, n, rule):
     texts = documents(random, n)
-    ours, plain = kernels.count_terms(texts, rule), plain_text.count_terms(texts, rule)
+    ours, plain = kernels.count_terms(texts, rule), reference.count_terms(texts, rule)
     assert_same_bag(ours, plain)
     place = random.permutation(len(ours.terms)).astype(np.int32)
     place[random.random(len(place)) < random.choice([0, 0.5, 1])] = -1
@@ -84,18 +84,18 @@ def test_hashes_agree_with_scikit_learn(random, n, rule, signed):
 def test_hashes_agree_with_their_twin(random, n, rule):
     texts, n_features = documents(random, n), int(random.choice([1, 7, 2**20]))
     ours = kernels.hash_terms(texts, rule, n_features, True)
-    plain = plain_text.hash_terms(texts, rule, n_features, True)
+    plain = reference.hash_terms(texts, rule, n_features, True)
     assert_same_matrix(csr(ours, n_columns=n_features), csr(plain, n_columns=n_features))
 
 
 @given(random=randoms, n=sizes, rule=rules())
 def test_given_terms_are_counted_and_others_left_out(random, n, rule):
     texts = documents(random, n)
-    all_terms = plain_text.count_terms(texts, rule).terms.strings()
+    all_terms = reference.count_terms(texts, rule).terms.strings()
     given_terms = [term for term in all_terms if random.random() < 0.5]
     known = Terms.of([*given_terms, "never", "a" * 40, ""])
     ours = kernels.count_known(texts, rule, kernels.lookup(known))
-    plain = plain_text.count_known(texts, rule, plain_text.lookup(known))
+    plain = reference.count_known(texts, rule, reference.lookup(known))
     assert_same_bag(ours, plain)
     assert_same_matrix(counts(ours), counts(plain))
 
@@ -148,7 +148,7 @@ def test_any_bytes_are_counted_or_refused_as_python_decodes_them(random, rule):
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        for count in (kernels.count_terms, plain_text.count_terms):
+        for count in (kernels.count_terms, reference.count_terms):
             with pytest.raises(ValueError, match=r"UTF-8, got other bytes in document 7"):
                 count(one, rule)
         return
@@ -158,15 +158,15 @@ def test_any_bytes_are_counted_or_refused_as_python_decodes_them(random, rule):
 @given(random=randoms, n=sizes, m=sizes)
 def test_a_union_agrees_with_its_twin(random, n, m):
     a, b = (Terms.of(" ".join(documents(random, k)).split(" ")) for k in (n, m))
-    for ours, plain in zip(kernels.union(a, b)[1:], plain_text.union(a, b)[1:], strict=True):
+    for ours, plain in zip(kernels.union(a, b)[1:], reference.union(a, b)[1:], strict=True):
         np.testing.assert_array_equal(ours, plain)
-    assert kernels.union(a, b)[0].strings() == plain_text.union(a, b)[0].strings()
+    assert kernels.union(a, b)[0].strings() == reference.union(a, b)[0].strings()
 
 
 @given(random=randoms, n=sizes, rule=rules())
 def test_sums_by_group_agree_with_their_twin(random, n, rule):
     texts = documents(random, n)
-    ours, plain = kernels.count_terms(texts, rule), plain_text.count_terms(texts, rule)
+    ours, plain = kernels.count_terms(texts, rule), reference.count_terms(texts, rule)
     place = np.cumsum(random.integers(1, 3, len(ours.terms)), dtype=np.int32)
     codes = random.integers(-1, 3, n).astype(np.int32)
     logs = np.cumsum(random.integers(0, 1000, 4))
@@ -178,7 +178,7 @@ def test_sums_by_group_agree_with_their_twin(random, n, rule):
 @given(random=randoms, n=sizes, rule=rules())
 def test_some_documents_of_a_bag_agree_with_their_twin(random, n, rule):
     texts, index = documents(random, n), random.permutation(n)[: n // 2]
-    ours, plain = (m.count_terms(texts, rule).take(index) for m in (kernels, plain_text))
+    ours, plain = (m.count_terms(texts, rule).take(index) for m in (kernels, reference))
     assert_same_bag(ours, plain)
     assert_same_matrix(counts(ours), counts(plain))
     assert_same_matrix(counts(ours), counts(kernels.count_terms(texts, rule))[index])
@@ -193,5 +193,5 @@ def test_sums_of_two_agree_with_their_twin(random, n_groups):
         return start, np.nonzero(there)[1], *sums
 
     a, b = some(), some()
-    for ours, plain in zip(kernels.add_cells(a, b), cells.add_cells(a, b), strict=True):
+    for ours, plain in zip(kernels.add_cells(a, b), reference.add_cells(a, b), strict=True):
         np.testing.assert_array_equal(ours, plain)

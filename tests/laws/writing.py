@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from strategies import Random
 
-from posterior.kernels.text import Bag, Hashed, Rule, Utf8Column
+from posterior.kernels.terms import Bag, Hashed, Rule, Utf8Column
 
 # Letters whose case is odd, white space of all kinds, joiners, digits of other scripts, NUL.
 ODD = "ΣσςİIıẞßǅǆKÅſ_ʼ'’­·\u0307\u0345\u200d\u00a0\u1680\u2003\u2028\u3000\t\n\v\f\r\x1c\x1f\x85\x00"

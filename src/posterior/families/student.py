@@ -13,7 +13,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.gaussian import Gaussian, GaussianParameters, log_density
 from posterior.families.priors import ONE_ROW, PseudoRows
-from posterior.kernels.student import LIGHTEST, Tails
+from posterior.kernels.tails import LIGHTEST, Tails
 from posterior.statistics.histograms import Histograms
 
 DENSITY = Gaussian()  # whose parameters may have degrees of freedom

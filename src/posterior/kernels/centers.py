@@ -1,4 +1,4 @@
-"""Centers as the search for the nearest one reads them, and that search in NumPy."""
+"""Centers of clusters as the search for the nearest one reads them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posterior.data.rows import slabs
 from posterior.data.typing import Array, Codes, Floats
 
 GROUP = 16  # centers that are looked at together: kGroup in cpp/centers.hpp
@@ -89,30 +88,3 @@ def neighborhoods(centers: Floats) -> Codes:
         return [*halved(along[:middle]), *halved(along[middle:])]
 
     return np.concatenate(halved(np.arange(len(centers))))
-
-
-def nearest(X: Array, centers: Centers, labels: Codes) -> int:
-    """Label of the center with the smallest |c|² / 2 - x·c, the first of equals; how many moved."""
-    points, half = centers.points, centers.half.ravel()[places(centers.number)]
-    moved = 0
-    for rows in slabs(len(X), len(points) + X.shape[1]):
-        score = half - (X[rows] - centers.origin) @ points.T
-        now = score.argmin(axis=1)
-        moved += int(np.count_nonzero(now != labels[rows]))
-        labels[rows] = now
-    return moved
-
-
-def nearest_bounded(X: Array, centers: Centers, bounds: Bounds, labels: Codes) -> tuple[int, float]:
-    """The same labels; how many moved, and for how many rows all groups were looked at: all.
-
-    The compiled twin looks only at groups that may hold a nearer center, and its bounds follow.
-    """
-    bounds.upper[:], bounds.lower[:] = np.inf, 0.0
-    return nearest(X, centers, labels), float(len(X))
-
-
-def own_distances(X: Array, centers: Floats, labels: Codes, out: Floats) -> None:
-    """|x - c|² from the center of each row's label, by the differences themselves."""
-    for rows in slabs(*X.shape):
-        out[rows] = ((X[rows] - centers[labels[rows]]) ** 2).sum(axis=1)

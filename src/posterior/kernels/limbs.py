@@ -6,10 +6,13 @@ the last axis. Windows begin at multiples of 32, so that two sums align by whole
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from posterior.data.typing import Array, Floats, Integers
 
+Sum: TypeAlias = tuple[Integers, int]  # limbs, and the exponent of the first
 BITS = 32
 MASK = (1 << BITS) - 1
 

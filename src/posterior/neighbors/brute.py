@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from posterior import kernels
 from posterior.data.typing import Array, Floats, Integers
-from posterior.kernels.neighbors import Searched
+from posterior.kernels.searched import Searched
 from posterior.neighbors.blocked import BlockedSearch
 from posterior.neighbors.index import Fill
 from posterior.neighbors.ranking import deal, wanted, without

@@ -11,7 +11,7 @@ from rapidfuzz.distance import OSA, DamerauLevenshtein, Levenshtein
 
 from posterior import kernels
 from posterior.data.typing import Array, Floats, Integers
-from posterior.kernels.edit import LONGEST, Dictionary
+from posterior.kernels.spelling import LONGEST, Dictionary
 from posterior.neighbors.index import Fill
 from posterior.neighbors.letters import Alphabet, numbered, texts
 from posterior.neighbors.ranking import deal, wanted, without

@@ -9,7 +9,7 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.typing import Array, Integers
-from posterior.kernels.edit import Spelling
+from posterior.kernels.spelling import Spelling
 
 
 def texts(X: Any) -> list[str | None]:

@@ -8,7 +8,7 @@ import numpy as np
 from rapidfuzz import process
 
 from posterior.data.typing import Floats, Integers
-from posterior.kernels.edit import Dictionary, Spelling
+from posterior.kernels.spelling import Dictionary, Spelling
 from posterior.neighbors.ranking import ranked
 from posterior.neighbors.signatures import LEVELS, Bounds, Signatures
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posterior.data.typing import Array, Integers
-from posterior.kernels.edit import Spelling
+from posterior.kernels.spelling import Spelling
 
 N_FACTS = 64  # bits of a word
 LEVELS = 128  # and more than that is the last of them

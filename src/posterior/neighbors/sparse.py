@@ -9,7 +9,7 @@ from scipy import sparse
 
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Floats, Integers
-from posterior.kernels.neighbors import Shortlist, rounding
+from posterior.kernels.searched import Shortlist, rounding
 from posterior.neighbors.index import Fill
 from posterior.neighbors.ranking import deal, wanted, without
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.typing import Array, Codes, Floats
-from posterior.kernels.cuts import cells, unpack
+from posterior.kernels.keys import cells, unpack
 
 MOST_BITS = 12  # of a number that may stand for its class
 TOGETHER = 8  # columns that share a line of the cache

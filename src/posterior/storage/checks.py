@@ -26,7 +26,7 @@ from posterior.estimators.neighbors.metrics import Metric
 from posterior.estimators.neighbors.ways import Search
 from posterior.estimators.text.classifier import TextClassifier
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.kernels.text import Terms
+from posterior.kernels.terms import Terms
 from posterior.neighbors.columns import Columns
 from posterior.neighbors.examples import Examples
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer

@@ -28,7 +28,7 @@ LAYERS = {
     "engines",
     "estimators",
 }
-KERNELS = "posterior.kernels.text"  # rules and terms; other values of kernels live for a call
+KERNELS = "posterior.kernels.terms"  # rules and terms; other values of kernels live for a call
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from posterior.kernels.text import Rule
+from posterior.kernels.terms import Rule
 
 # \w\w+ and the like: maximal runs of letters, of some length at least.
 RUNS = re.compile(r"(?:\(\?u\))?(?:\\b)?(\()?(?:((?:\\w)+)\+|\\w\{(\d+),\})(?(1)\))(?:\\b)?")

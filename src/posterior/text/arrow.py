@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.kernels.text import Utf8Column
+from posterior.kernels.terms import Utf8Column
 
 SMALL = 1 << 20  # bytes of a chunk that is not worth a block of its own
 

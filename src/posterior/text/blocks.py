@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from posterior.data.typing import Array
-from posterior.kernels.text import Utf8Column
+from posterior.kernels.terms import Utf8Column
 from posterior.text.arrow import ArrowText
 from posterior.text.documents import (
     MISSING,

@@ -15,7 +15,7 @@ from scipy import sparse
 from posterior import kernels
 from posterior.data.rows import Hard, SparseRows
 from posterior.data.typing import Array, Codes, Integers
-from posterior.kernels.text import Bag, Terms
+from posterior.kernels.terms import Bag, Terms
 from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 from posterior.text.vocabulary import TermCounts

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from posterior import kernels
 from posterior.data.typing import Codes
-from posterior.kernels.text import Bag, Hashed, Lookup, Rule
+from posterior.kernels.terms import Bag, Hashed, Lookup, Rule
 from posterior.text.analysis import Analysis
 from posterior.text.blocks import Block, batches, text_blocks
 from posterior.text.counted import Counted, Spread

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from posterior.data.rows import SparseRows
-from posterior.kernels.text import Rule
+from posterior.kernels.terms import Rule
 from posterior.text.analysis import Analysis
 from posterior.text.counted import Spread
 from posterior.text.counting import Counting

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils import murmurhash3_32
 
 from posterior.data.typing import Integers
-from posterior.kernels.plain_text import PlainBag, PlainHashed
-from posterior.kernels.text import PRUNED, Terms
+from posterior.kernels.reference.text import PlainBag, PlainHashed
+from posterior.kernels.terms import PRUNED, Terms
 from posterior.text.documents import MISSING, located
 from posterior.text.vocabulary import places
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats, Integers
-from posterior.kernels.text import PRUNED, Terms
+from posterior.kernels.terms import PRUNED, Terms
 
 UNIT = 2.0**-20  # cells are whole numbers of it: their sums are integers, and exact
 FINE = 2.0**12  # the same of the logarithms, whose squares are added up

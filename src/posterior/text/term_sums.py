@@ -11,8 +11,7 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import Hard, SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
-from posterior.kernels.cells import Cells
-from posterior.kernels.text import Bag, Terms
+from posterior.kernels.terms import Bag, Cells, Terms
 from posterior.statistics.exact import Exact
 from posterior.statistics.moments import group_weight
 from posterior.text.term_rows import UNIT, TermRows, logarithms

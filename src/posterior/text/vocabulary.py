@@ -11,7 +11,7 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.typing import Array, Codes, Integers
-from posterior.kernels.text import PRUNED, Bag, Lookup, Terms
+from posterior.kernels.terms import PRUNED, Bag, Lookup, Terms
 
 
 @dataclass(frozen=True, slots=True, eq=False)

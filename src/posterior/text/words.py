@@ -11,7 +11,7 @@ from posterior.data.typing import Array, Floats, Integers
 from posterior.families.family import Family, Intervals, Scorer, fill
 from posterior.families.multinomial import Multinomial, MultinomialParameters
 from posterior.families.priors import LAPLACE, DiscretePrior
-from posterior.kernels.text import Terms
+from posterior.kernels.terms import Terms
 from posterior.statistics.moments import Totals
 from posterior.text.term_rows import TermRows, moved
 from posterior.text.term_sums import TermSums, same_terms

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from posterior.data.typing import Codes
-from posterior.kernels.text import PRUNED
+from posterior.kernels.terms import PRUNED
 from posterior.text.vocabulary import TermCounts, Vocabulary, most_frequent
 
 

@@ -1,4 +1,4 @@
-"""The compiled sums of logistic regression; their twin is in `posterior.kernels.logistic`."""
+"""The compiled sums of logistic regression."""
 
 from __future__ import annotations
 

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
 from posterior.data.typing import Floats
+from posterior.kernels.tails import HEAVIEST, LIGHTEST, STEPS, TOLERANCE, Tails
 
-LIGHTEST, HEAVIEST = 200.0, 1.0  # degrees of freedom
-STEPS, TOLERANCE = 500, 1e-6  # of a squared scale, and of the degrees of freedom
 BOLDEST = 0.7  # a step of their logarithm
-
-
-class Tails(NamedTuple):
-    """Place and squared scale of each group (k,), and the degrees of freedom of all.
-
-    `say` (k,) is what the rows of a group weigh after those far out were weighed down.
-    """
-
-    mean: Floats
-    square: Floats
-    freedom: float
-    say: Floats
 
 
 @np.errstate(divide="ignore", invalid="ignore")

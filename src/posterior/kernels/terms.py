@@ -1,10 +1,10 @@
 """What the terms of documents are, and what their counts look like.
 
 `posterior.kernels` has the counters: count_terms, count_known, hash_terms, lookup and union
-(`posterior.kernels.plain_text` says what each does). They run on one thread and release the GIL:
-documents are split, each part becomes a `Bag`, `union` joins their terms, and each bag writes its
-rows into its part of one CSR matrix. Terms are sorted and counts are integers, so the matrix does
-not depend on the split.
+(`posterior.kernels.reference.text` says what each does). They run on one thread and release the
+GIL: documents are split, each part becomes a `Bag`, `union` joins their terms, and each bag writes
+its rows into its part of one CSR matrix. Terms are sorted and counts are integers, so the matrix
+does not depend on the split.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posterior.data.typing import Array, Codes, Integers
-from posterior.kernels.cells import Cells
 
 Bytes: TypeAlias = NDArray[np.uint8]
 PRUNED = -1  # the place of a term that has no column
+
+Cells: TypeAlias = tuple[Integers, Integers, Integers, Integers]
+"""Where the cells of each group start, (k + 1,); their columns, ascending; two sums of each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The compiled log joint probabilities; their twins are in `posterior.kernels.scores`."""
+"""The compiled log joint probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled cuts of a column; their twins are in `posterior.kernels.cuts`."""
+"""The compiled cuts of a column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled counters of terms; their twins are in `posterior.kernels.plain_text`."""
+"""The compiled counters of terms."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Array, Codes, Integers
-from posterior.kernels.cells import Cells
-from posterior.kernels.text import (
+from posterior.kernels.terms import (
+    Cells,
     Documents,
     Rule,
     Terms,

@@ -1,4 +1,4 @@
-"""The compiled coordinate descents; their twins are in `posterior.kernels.descent`."""
+"""The compiled coordinate descents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled counts and scores of pairs; their twins are in `posterior.kernels.dependence`."""
+"""The compiled counts and scores of pairs."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels.keys import cells
 
 TIE = 1e-7  # bits that a later cut must be better by
 
@@ -33,13 +34,6 @@ def pack_columns(X: Array, code: Codes, bits: int, key: Array) -> list[Array]:
     return packed
 
 
-def unpack(key: Array, bits: int) -> Floats:
-    """The largest value that has each key."""
-    sign = np.uint64(1 << 63)
-    key = key | np.uint64((1 << bits) - 1)
-    return np.where(key & sign, key ^ sign, ~key).view(np.float64)
-
-
 def class_cells(
     key: Array, bits: int, n_classes: int, limit: int
 ) -> tuple[Integers, Floats, float]:
@@ -49,32 +43,6 @@ def class_cells(
     code = (key & np.uint64((1 << bits) - 1)).astype(np.int64)
     counts = np.bincount(cell * n_classes + code, minlength=len(ends) * n_classes)
     return ends, counts.reshape(len(ends), n_classes).astype(np.float64), moved
-
-
-def cells(value: Array, weight: Floats | None, limit: int) -> tuple[Integers, float]:
-    """Where cells of sorted entries end, and the largest weight that one moves to its last value.
-
-    There is a cell for each value; if there are more than `limit`, a cell ends with the value that
-    reaches a multiple of n / limit.
-    """
-    n = len(value)
-    if n == 0:
-        return np.empty(0, np.int64), 0.0
-    different = value[1:] != value[:-1]
-    if np.count_nonzero(different) < limit:
-        return np.append(np.flatnonzero(different) + 1, n), 0.0
-    if weight is None:
-        last = -(-np.arange(1, limit) * n // limit) - 1
-    else:
-        up_to = np.cumsum(weight)
-        marks = up_to[-1] * np.arange(1, limit) / limit
-        last = np.minimum(np.searchsorted(up_to, marks), n - 1)
-    ends = np.unique(np.append(np.searchsorted(value, value[last], side="right"), n))
-    starts, same = np.append(0, ends[:-1]), np.searchsorted(value, value[ends - 1])
-    if weight is None:
-        return ends, float((same - starts).max())
-    below = np.append(0.0, up_to)
-    return ends, float((below[same] - below[starts]).max())
 
 
 def digitize(X: Array, cuts: Sequence[Array], out: Array | None = None) -> Array:

@@ -1,4 +1,4 @@
-"""The compiled columns; their twins are in `posterior.kernels.columns`."""
+"""The compiled columns of tables."""
 
 from __future__ import annotations
 

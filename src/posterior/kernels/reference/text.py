@@ -1,4 +1,4 @@
-"""Counts of terms in plain Python: the twins of `posterior.kernels.compiled_text`."""
+"""Counts of terms in plain Python."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior.data.typing import Array, Codes, Integers
-from posterior.kernels.cells import Cells
-from posterior.kernels.text import Documents, Rule, Terms, encode, not_a_string, rows_not_kept
+from posterior.kernels.terms import (
+    Cells,
+    Documents,
+    Rule,
+    Terms,
+    encode,
+    not_a_string,
+    rows_not_kept,
+)
 
 WORD = re.compile(r"\w+")
 SPACES = re.compile(r"\s\s+")
@@ -230,3 +237,17 @@ def union(a: Terms, b: Terms) -> tuple[Terms, Codes, Codes]:
     number = lookup(terms).number
     place_a, place_b = (np.array([number[t] for t in some], np.int32) for some in (ours, others))
     return terms, place_a, place_b
+
+
+def add_cells(a: Cells, b: Cells) -> Cells:
+    """The sums of both together."""
+    n_groups = len(a[0]) - 1
+    d = 1 + max(int(cells[1].max(initial=0)) for cells in (a, b))
+    mine, theirs = (
+        np.repeat(np.arange(n_groups), np.diff(start)) * d + column for start, column, *_ in (a, b)
+    )
+    keys = np.union1d(mine, theirs).astype(np.int64)
+    sums = np.zeros((2, len(keys)), np.int64)
+    for place, cells in ((mine, a), (theirs, b)):
+        sums[:, np.searchsorted(keys, place)] += cells[2:]
+    return np.searchsorted(keys, np.arange(n_groups + 1) * d), keys % d, *sums

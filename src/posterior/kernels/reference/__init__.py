@@ -1,23 +1,29 @@
-"""The compiled loops, seen as NumPy functions: outputs are allocated here and filled there.
+"""The kernels in plain NumPy: slow, short, their sums those of the compiled ones to the bit.
 
-Each has a twin of the same name and meaning in `posterior.kernels.reference`.
+This is the list of all kernels. The compiled twin of a function has its name and stands in the
+module of the same name in `posterior.kernels.compiled`.
 """
 
 from __future__ import annotations
 
-from posterior.kernels import compiled_dependence as dependence
-from posterior.kernels.compiled_columns import stack_columns, take_columns
-from posterior.kernels.compiled_cuts import (
+from posterior.kernels.limbs import carry, to_pairs
+from posterior.kernels.reference.columns import stack_columns, take_columns
+from posterior.kernels.reference.cuts import (
     class_cells,
     digitize,
     mdl_cuts,
     pack_columns,
     sort_column,
 )
-from posterior.kernels.compiled_descent import column_descent, column_squares, coordinate_descent
-from posterior.kernels.compiled_edit import nearest_strings
-from posterior.kernels.compiled_logistic import logistic_sums
-from posterior.kernels.compiled_scores import (
+from posterior.kernels.reference.dependence import (
+    one_dependence_log_joint,
+    pair_counts,
+    side_by_side_pairs,
+)
+from posterior.kernels.reference.descent import column_descent, column_squares, coordinate_descent
+from posterior.kernels.reference.edit import nearest_strings
+from posterior.kernels.reference.logistic import logistic_sums
+from posterior.kernels.reference.scores import (
     gaussian_log_joint,
     linear_log_joint,
     normalize,
@@ -26,12 +32,16 @@ from posterior.kernels.compiled_scores import (
     square_distances,
     table_log_joint,
 )
-from posterior.kernels.compiled_search import nearest, nearest_bounded, nearest_rows, own_distances
-from posterior.kernels.compiled_soft import soft_moments, soft_products
-from posterior.kernels.compiled_student import student_fit
-from posterior.kernels.compiled_sums import (
+from posterior.kernels.reference.search import (
+    nearest,
+    nearest_bounded,
+    nearest_rows,
+    own_distances,
+)
+from posterior.kernels.reference.soft import soft_moments, soft_products
+from posterior.kernels.reference.student import student_fit
+from posterior.kernels.reference.sums import (
     add_products,
-    carry,
     category_counts,
     centered_by_group,
     code_range,
@@ -42,9 +52,8 @@ from posterior.kernels.compiled_sums import (
     rows_by_group,
     sparse_sums,
     sums_of_products,
-    to_pairs,
 )
-from posterior.kernels.compiled_text import (
+from posterior.kernels.reference.text import (
     add_cells,
     count_known,
     count_terms,
@@ -52,7 +61,7 @@ from posterior.kernels.compiled_text import (
     lookup,
     union,
 )
-from posterior.kernels.compiled_tree import find_leaves, grow_tree, search_tree
+from posterior.kernels.reference.tree import find_leaves, grow_tree, search_tree
 
 __all__ = [
     "add_cells",
@@ -67,7 +76,6 @@ __all__ = [
     "coordinate_descent",
     "count_known",
     "count_terms",
-    "dependence",
     "digitize",
     "find_leaves",
     "gaussian_log_joint",
@@ -86,11 +94,14 @@ __all__ = [
     "nearest_rows",
     "nearest_strings",
     "normalize",
+    "one_dependence_log_joint",
     "own_distances",
     "pack_columns",
+    "pair_counts",
     "rows_by_group",
     "search_tree",
     "side_by_side",
+    "side_by_side_pairs",
     "soft_moments",
     "soft_products",
     "sort_column",

@@ -1,10 +1,10 @@
-"""The compiled k-d tree; its twins are in `posterior.kernels.tree`."""
+"""The compiled k-d tree."""
 
 from __future__ import annotations
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Array, Codes, Floats, Integers
-from posterior.kernels.tree import Tree
+from posterior.kernels.kd_tree import Tree
 
 
 def grow_tree(X: Array) -> Tree:

@@ -1,10 +1,10 @@
-"""The compiled search for nearest strings; its twin is in `posterior.kernels.edit`."""
+"""The compiled search for nearest strings."""
 
 from __future__ import annotations
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Floats, Integers
-from posterior.kernels.edit import Dictionary, Spelling
+from posterior.kernels.spelling import Dictionary, Spelling
 
 
 def nearest_strings(

@@ -1,4 +1,4 @@
-"""The compiled t; its twin is in `posterior.kernels.student`."""
+"""The compiled fit of Student's t."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Floats
-from posterior.kernels.student import HEAVIEST, LIGHTEST, STEPS, TOLERANCE, Tails
+from posterior.kernels.tails import HEAVIEST, LIGHTEST, STEPS, TOLERANCE, Tails
 
 
 def student_fit(x: Floats, W: Floats, start: Tails, m: float, least: float) -> Tails:

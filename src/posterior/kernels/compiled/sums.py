@@ -1,4 +1,4 @@
-"""The compiled sums by group; their twins are in `posterior.kernels.sums`."""
+"""The compiled sums by group."""
 
 from __future__ import annotations
 
@@ -9,21 +9,12 @@ from posterior.data.errors import NotFiniteError
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs
+from posterior.kernels.limbs import Sum
 from posterior.kernels.pairs import Pair
-from posterior.kernels.sums import Sum
 
 SLICED = 4 * 23  # bits below the largest number that the fast path of moments reaches
 SAMPLE = 64  # rows looked at to guess which bits the sums will need
 WINDOW_TOO_SMALL, INFINITE, NOT_ASCENDING = 1, 2, 2
-
-carry = _compiled.carry
-
-
-def to_pairs(table: Integers, exponent: int) -> tuple[Floats, Floats]:
-    """Each number as high + low, about 106 bits: a function of the exact value alone."""
-    high, low = np.empty(table.shape[:-1]), np.empty(table.shape[:-1])
-    _compiled.to_pairs(table, exponent, high, low)
-    return high, low
 
 
 def mean_and_scatter(weight: Sum, total: Sum, squares: Sum) -> tuple[Floats, Floats]:

@@ -1,14 +1,11 @@
-"""The compiled searches for nearest centers and rows.
-
-Their twins are in `posterior.kernels.centers` and `posterior.kernels.neighbors`.
-"""
+"""The compiled searches for nearest centers and rows."""
 
 from __future__ import annotations
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels.centers import Bounds, Centers
-from posterior.kernels.neighbors import Searched
+from posterior.kernels.searched import Searched
 
 
 def nearest(X: Array, centers: Centers, labels: Codes) -> int:

@@ -1,4 +1,4 @@
-"""The compiled sums over soft groups; their twins are in `posterior.kernels.soft`."""
+"""The compiled sums over soft groups."""
 
 from __future__ import annotations
 

@@ -14,10 +14,9 @@ from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels import limbs as fixed
 from posterior.kernels import pairs
-from posterior.kernels.limbs import carry, to_pairs
+from posterior.kernels.limbs import Sum, carry, to_pairs
 from posterior.kernels.pairs import Pair
 
-Sum = tuple[Integers, int]
 DIGIT = 27  # bits of the digits that products are formed from: 27 + 27 < 55
 
 

@@ -1,4 +1,4 @@
-"""The rows nearest to queries: products tell which they may be, differences which they are."""
+"""Rows as a search by matrix products reads them, and the nearest of those seen so far."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posterior.data.rows import slabs
 from posterior.data.typing import Array, Floats, Integers
 
 NOBODY = 2**31  # behind all numbers of rows
@@ -27,37 +26,9 @@ class Searched:
         return (X - self.origin) * self.scale
 
 
-def nearest_rows(Q: Array, rows: Searched, single: bool, distance: Floats, number: Integers) -> int:
-    """Fill in distances and numbers (m, k) of the rows nearest to each query.
-
-    Returns how many distances were measured. The compiled twin may take products in single
-    precision, and its bounds are those of it.
-    """
-    n, d = rows.X.shape
-    found, measured = Shortlist(*distance.shape), 0
-    q = rows.around(Q)
-
-    def measure(query: Integers, row: Integers) -> Floats:
-        apart = rows.X[row] - Q[query].astype(np.float64)
-        square = np.cumsum(apart**2, axis=1)[:, -1] if d else np.zeros(len(query))
-        return np.sqrt(square)  # columns were added in order, as the twin does
-
-    for block in slabs(n, len(Q) + d):
-        D, size = squares(q @ rows.around(rows.X[block]).T, q, rows.half[block])
-        measured += found.see(D, rounding(d) * size, block.start, measure, rows.scale)
-    distance[:], number[:] = found.distance, found.number
-    return measured
-
-
 def rounding(n_columns: int) -> float:
     """What |q|² + |x|² - 2 q·x may be off by, of |q|² + |x|²; and measured distances too."""
     return 4 * (n_columns + 16) * float(np.finfo(np.float64).eps)
-
-
-def squares(products: Floats, q: Floats, half: Floats) -> tuple[Floats, Floats]:
-    """|q - x|² from q·x (m, b), and |q|² + |x|², of which it is what does not cancel."""
-    size = np.einsum("ij,ij->i", q, q)[:, None] + 2 * half
-    return size - 2 * products, size
 
 
 class Shortlist:
