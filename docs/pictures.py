@@ -22,7 +22,7 @@ from posterior import (
     datasets,
     plots,
 )
-from posterior.explain import decision_boundary
+from posterior.evaluation import decision_boundary
 
 DOCS = Path(__file__).resolve().parent
 FOLDER = DOCS.parent / "build" / "pictures"

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from posterior import GaussianDiscriminantAnalysis, datasets, plots
-from posterior.explain import decision_boundary
+from posterior.evaluation import decision_boundary
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 P = 0.7  # of species 1, the trout; species 0 are salmon

@@ -18,6 +18,7 @@ LAYERS = [
     {"explain", "selection", "plots", "sql", "storage"},
     {"estimators"},
     {"generative", "discriminative", "neighbors", "text", "preprocessing"},
+    {"evaluation"},  # knows probabilities and whatever predicts, no estimator
     {"families"},
     {"statistics"},
     {"kernels"},

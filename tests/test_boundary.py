@@ -23,7 +23,7 @@ from posterior import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
-from posterior.explain import Curves, Points, Surface, decision_boundary
+from posterior.evaluation import Curves, Points, Surface, decision_boundary
 
 some = settings(max_examples=max(10, settings.default.max_examples // 5))
 

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
+from posterior.evaluation.reliability import bin_of, calibration_error, edges
 from sklearn.base import clone
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
@@ -20,7 +21,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from posterior import NaiveBayes
 from posterior.data.files import read
 from posterior.estimators import TableClassifier
-from posterior.generative.validation import HeldOut
+from posterior.evaluation.held_out import HeldOut
 from posterior.preprocessing.inference import infer
 from posterior.preprocessing.numbers import Numbers
 from posterior.selection import Comparison, compare, race
@@ -28,7 +29,6 @@ from posterior.selection.comparison import sampled
 from posterior.selection.out_of_fold import calibrated
 from posterior.selection.race import Leader
 from posterior.selection.rows import labeled_rows
-from posterior.selection.scores import bin_of, calibration_error, edges
 
 pytestmark = pytest.mark.filterwarnings("error:::posterior")
 

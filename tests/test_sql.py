@@ -22,7 +22,7 @@ import sqlglot
 import posterior
 from posterior import to_sql
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.generative.calibration import Isotonic, Temperature
+from posterior.evaluation.calibration import Isotonic, Temperature
 from posterior.preprocessing.inference import infer
 
 pytestmark = pytest.mark.once

@@ -124,8 +124,8 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
 # Where the names live, in the order of how much each part loads.
 _HOMES = ["estimators", "data.errors", "engines", "families", "text", "preprocessing"]
 _HOMES += ["storage", "sql"]
-_PARTS = {"data", "datasets", "engines", "estimators", "explain", "families", "plots"}
-_PARTS |= {"preprocessing", "selection", "sql", "storage"}
+_PARTS = {"data", "datasets", "engines", "estimators", "evaluation", "explain", "families"}
+_PARTS |= {"plots", "preprocessing", "selection", "sql", "storage"}
 
 if not TYPE_CHECKING:  # checkers read the imports above, and know a misspelled name
 

@@ -50,6 +50,17 @@ def split_target(X: Any, name: str) -> tuple[Any, Array]:
     return frame.drop(name).to_native(), target
 
 
+def take(rows: Any, index: Any) -> Any:
+    """Some rows of an array, a list, or a frame of any library."""
+    if isinstance(rows, np.ndarray):
+        return rows[index]
+    if isinstance(rows, list):
+        return [rows[i] for i in index]
+    table = as_frame(rows)
+    assert table is not None
+    return table[np.asarray(index, np.int64), :].to_native()
+
+
 def first_row(X: Any) -> tuple[Any, ...]:
     """The cells of the first row, as they stand in the table."""
     frame = as_frame(X)

@@ -68,3 +68,12 @@ def text(value: Any) -> str:
     if abs(number) >= 1e6 or not np.isfinite(number):
         return f"{number:.4g}"
     return f"{number:.0f}" if number.is_integer() or abs(number) >= 1e4 else f"{number:.4g}"
+
+
+def round_digits(values: Any, digits: int = 6) -> list[Any]:
+    """Numbers with some digits, which is what a page and a file need."""
+    return (
+        np.asarray([float(f"{v:.{digits}g}") for v in np.ravel(values)])
+        .reshape(np.shape(values))
+        .tolist()
+    )

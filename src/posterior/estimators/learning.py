@@ -19,7 +19,7 @@ from posterior.engines.engine import Elsewhere
 from posterior.estimators import elsewhere
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.hooks import Hooks, check_same_features
-from posterior.generative.calibration import CALIBRATORS
+from posterior.evaluation.calibration import CALIBRATORS
 from posterior.generative.joint import JointStatistics, labeled
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,7 +15,7 @@ from posterior.data import frames, validate
 from posterior.data.typing import Array, Floats
 from posterior.estimators.explaining import ExplainingRows
 from posterior.estimators.learning import all_or_nothing
-from posterior.generative.calibration import Calibrator
+from posterior.evaluation.calibration import Calibrator
 from posterior.generative.explanation import Evidence
 from posterior.preprocessing.numbers import Numbers
 from posterior.preprocessing.roles import ColumnRole, Roles

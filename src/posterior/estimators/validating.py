@@ -15,9 +15,10 @@ from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.learning import Learning, all_or_nothing
+from posterior.evaluation.calibration import CALIBRATORS
+from posterior.evaluation.held_out import HeldOut
 from posterior.families import Product
 from posterior.families.family import AnyFamily
-from posterior.generative.calibration import CALIBRATORS
 from posterior.generative.held_out import (
     fold_statistics,
     leave_one_out,
@@ -26,7 +27,6 @@ from posterior.generative.held_out import (
     stratified_folds,
 )
 from posterior.generative.joint import JointStatistics
-from posterior.generative.validation import HeldOut
 
 FOLDS = 10
 

@@ -14,16 +14,17 @@ from sklearn.base import clone
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.generative.calibration import Calibrator
+from posterior.evaluation.calibration import Calibrator
+from posterior.evaluation.held_out import HeldOut, floored
+from posterior.evaluation.reliability import calibration_measure
+from posterior.evaluation.scores import Measure, measure
 from posterior.generative.held_out import stratified_folds
-from posterior.generative.validation import HeldOut
 from posterior.preprocessing.inference import infer
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate, Kind, candidates
-from posterior.selection.out_of_fold import calibrated, floored, one_pass, out_of_fold, settled
+from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
 from posterior.selection.race import MEETINGS, Leader, is_long
 from posterior.selection.rows import LabeledRows, labeled_rows
-from posterior.selection.scores import Measure, calibration_measure, measure
 
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
 

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.frames import take
+from posterior.data.typing import Array, Codes
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.generative.calibration import CALIBRATORS, Calibrator
-from posterior.generative.validation import HeldOut
-from posterior.selection.rows import LabeledRows, take
+from posterior.evaluation.calibration import CALIBRATORS, Calibrator
+from posterior.evaluation.held_out import HeldOut, aligned, floored
+from posterior.selection.rows import LabeledRows
 
 WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
 ENOUGH = 5000  # rows to learn a correction from
 PARTS = 5  # of the folds, each corrected by the others
-LEAST = 1e-12  # a probability of zero for what happened would make the mean infinite
 
 
 Watch = Callable[[HeldOut, Codes, int], bool]  # answers so far, their rows, and folds done
@@ -45,7 +45,7 @@ def out_of_fold(
     done = np.ones(len(index), bool)
     if one_pass(classifier):
         held_out = classifier.model.cross_validate(table, y, folds=folds)
-        log_proba = aligned(held_out.log_proba, held_out.classes, rows)
+        log_proba = aligned(held_out.log_proba, held_out.classes, rows.classes)
     else:
         log_proba = np.empty((len(index), len(rows.classes)))
         done[:] = False
@@ -53,7 +53,7 @@ def out_of_fold(
             test, train = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
             model = clone(classifier.model).fit(take(table, train), y[train])
             answer = model.predict_log_proba(take(table, test))
-            log_proba[test] = floored(aligned(answer, model.classes_, rows))
+            log_proba[test] = floored(aligned(answer, model.classes_, rows.classes))
             done[test] = True
             so_far = HeldOut(log_proba[done], codes[done], rows.classes, folds[done])
             if given_up is not None and given_up(so_far, index[done], i + 1):
@@ -70,21 +70,6 @@ def settled(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> Tab
     model = clone(classifier.model)
     model.set_params(n_neighbors=int(trial.n_neighbors_), smoothing=float(trial.smoothing_))
     return clone(classifier).set_params(model=model)
-
-
-def aligned(log_proba: Floats, classes: Any, rows: LabeledRows) -> Floats:
-    """Columns of all classes: a fold may lack a class."""
-    if len(classes) == len(rows.classes):
-        return np.asarray(log_proba)
-    out = np.full((len(log_proba), len(rows.classes)), -np.inf)
-    out[:, np.searchsorted(rows.classes, classes)] = log_proba
-    return out
-
-
-def floored(log_proba: Floats) -> Floats:
-    """No class is impossible."""
-    proba = np.maximum(np.exp(log_proba), LEAST)
-    return np.log(proba / proba.sum(axis=1, keepdims=True))
 
 
 def calibrated(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior.data.typing import Array, Codes, Floats
-from posterior.generative.validation import HeldOut
+from posterior.evaluation.held_out import HeldOut
 from posterior.preprocessing.roles import Roles
 
 RACED = 1e5  # rows × columns × classes above which there are races

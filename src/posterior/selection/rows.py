@@ -44,7 +44,7 @@ class LabeledRows:
 
     def take(self, index: Array) -> Any:
         """Some rows of the frame."""
-        return take(self.frame, index)
+        return frames.take(self.frame, index)
 
     def reading(self, classifier: TableClassifier) -> Any:
         """What the model is given of all rows; models that read alike share it."""
@@ -102,7 +102,7 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> La
     fold = np.empty(len(places), np.int32)
     fold[order] = stratified_folds(codes[order].astype(np.int32), n_folds)
     return LabeledRows(
-        take(frame, places),
+        frames.take(frame, places),
         y,
         codes.astype(np.int32),
         classes,
@@ -126,14 +126,3 @@ def _check_classes(y: Array, name: str) -> None:
             f"Expected classes that repeat in the target column {name!r}, got {distinct:,} "
             f"different values in {len(y):,} rows."
         )
-
-
-def take(rows: Any, index: Any) -> Any:
-    """Some rows of an array, a list, or a frame of any library."""
-    if isinstance(rows, np.ndarray):
-        return rows[index]
-    if isinstance(rows, list):
-        return [rows[i] for i in index]
-    table = frames.as_frame(rows)
-    assert table is not None
-    return table[np.asarray(index, np.int64), :].to_native()

@@ -12,7 +12,7 @@ from posterior.estimators import (
     TextClassifier,
 )
 from posterior.estimators.explaining import Explaining
-from posterior.generative.calibration import Calibrator, Temperature
+from posterior.evaluation.calibration import Calibrator, Temperature
 from posterior.sql import normal  # noqa: F401  (which registers its terms)
 from posterior.sql.cells import Column
 from posterior.sql.densities import terms

@@ -27,6 +27,12 @@ LAYERS = {
     "preprocessing",
     "engines",
     "estimators",
+    "evaluation",
+}
+MOVED = {  # the names that earlier versions wrote
+    "generative.HeldOut": "evaluation.HeldOut",
+    "generative.Isotonic": "evaluation.Isotonic",
+    "generative.Temperature": "evaluation.Temperature",
 }
 KERNELS = "posterior.kernels.terms"  # rules and terms; other values of kernels live for a call
 
@@ -44,13 +50,14 @@ def classes() -> dict[str, type]:
                 if inspect.isclass(thing) and thing.__module__ == name and _lasts(thing):
                     found.setdefault(f"{part}.{thing.__name__}", []).append(thing)
     # Two of one name are settings of solvers, which no model keeps.
-    return {name: same[0] for name, same in found.items() if len(same) == 1}
+    known = {name: same[0] for name, same in found.items() if len(same) == 1}
+    return known | {before: known[now] for before, now in MOVED.items()}
 
 
 @cache
 def names() -> dict[type, str]:
     """The same, the other way round."""
-    return {thing: name for name, thing in classes().items()}
+    return {thing: name for name, thing in classes().items() if name not in MOVED}
 
 
 def is_named_tuple(thing: type) -> bool:

@@ -7,14 +7,14 @@ import pyarrow as pa
 from sklearn.base import clone
 
 from posterior.app.report.schema import Boundary, BoundaryPoint
-from posterior.app.report.scoring import rounded
 from posterior.data import frames
+from posterior.data.table import round_digits
+from posterior.evaluation.scores import measure
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import candidates
 from posterior.selection.comparison import quiet, sampled
 from posterior.selection.out_of_fold import out_of_fold, settled
 from posterior.selection.rows import LabeledRows
-from posterior.selection.scores import measure
 
 WIDTH, HEIGHT = 72, 54
 MOST_ROWS = 5000
@@ -52,16 +52,16 @@ def boundary(
     codes = np.searchsorted(rows.classes, model.classes_[proba.argmax(axis=1)])
     shown = np.flatnonzero(known)
     shown = shown[sampled_evenly(len(shown), POINTS)]
-    places, groups = rounded(X[shown]), rows.codes[index[shown]].tolist()
+    places, groups = round_digits(X[shown]), rows.codes[index[shown]].tolist()
     points = [BoundaryPoint(a, b, code) for (a, b), code in zip(places, groups, strict=True)]
     return Boundary(
         model=candidate.name,
         x_name=x_name,
         y_name=y_name,
-        x=rounded(x),
-        y=rounded(y),
+        x=round_digits(x),
+        y=round_digits(y),
         codes=codes.reshape(HEIGHT, WIDTH).tolist(),
-        proba=rounded(proba.max(axis=1).reshape(HEIGHT, WIDTH), 3),
+        proba=round_digits(proba.max(axis=1).reshape(HEIGHT, WIDTH), 3),
         points=points,
         accuracy=accuracy,
     )

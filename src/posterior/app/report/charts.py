@@ -11,11 +11,11 @@ from posterior.app.report.schema import (
     Boundary,
     CandidateFacts,
     CategoryDistribution,
-    Curve,
     Facts,
     LearningCurves,
     Measure,
     NumberDistribution,
+    RankCurve,
     Reliability,
     Subgroup,
 )
@@ -136,7 +136,7 @@ def _ranking(facts: Facts, target: str) -> list[Figure]:
     return figures
 
 
-def _hardest(curves: Sequence[Curve]) -> set[str]:
+def _hardest(curves: Sequence[RankCurve]) -> set[str]:
     """Classes of least area, as many as there are colors."""
     return {c.name for c in sorted(curves, key=lambda c: c.area)[: len(PALETTE)]}
 

@@ -13,11 +13,12 @@ from posterior.app.report.schema import (
     WithoutColumn,
 )
 from posterior.data import frames
+from posterior.evaluation.reliability import calibration_measure
+from posterior.evaluation.scores import Measure
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import candidates
 from posterior.selection.comparison import Comparison, Judged, judge
 from posterior.selection.rows import LabeledRows
-from posterior.selection.scores import Measure, calibration_measure
 
 FEW_ROWS = 50
 

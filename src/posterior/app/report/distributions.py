@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from posterior.app.report.schema import CategoryDistribution, NumberDistribution
-from posterior.app.report.scoring import rounded
 from posterior.data import frames
-from posterior.data.table import Table
+from posterior.data.table import Table, round_digits
 from posterior.data.typing import Floats
 from posterior.estimators import NaiveBayes
 from posterior.preprocessing.roles import ColumnRole
@@ -82,10 +81,10 @@ def _number(
     densities = np.exp(-0.5 * squares) / np.sqrt(2 * np.pi * variances[:, None])
     return NumberDistribution(
         name=name,
-        edges=rounded(edges),
+        edges=round_digits(edges),
         counts=counts,
-        grid=rounded(grid),
-        densities=rounded(densities, 4),
+        grid=round_digits(grid),
+        densities=round_digits(densities, 4),
         means=means.tolist(),
         deviations=np.sqrt(variances).tolist(),
     )

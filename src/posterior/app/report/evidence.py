@@ -15,12 +15,13 @@ from scipy.special import logsumexp
 
 from posterior.app.report.schema import FeatureEvidence
 from posterior.data import frames
+from posterior.data.frames import take
 from posterior.data.table import text
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators import NaiveBayes, TableClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import quiet, sampled
-from posterior.selection.rows import LabeledRows, take
+from posterior.selection.rows import LabeledRows
 
 MOST_ROWS = 10_000
 MOST_TERMS = 8_000_000

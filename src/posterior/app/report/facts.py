@@ -30,14 +30,7 @@ from posterior.app.report.schema import (
     Parameters,
     Step,
 )
-from posterior.app.report.scoring import (
-    by_subgroup,
-    confusion,
-    curves,
-    missing_facts,
-    predictions,
-    reliability,
-)
+from posterior.app.report.subgroups import by_subgroup, missing_facts, predictions
 from posterior.app.report.surprises import surprises
 from posterior.app.report.telling_words import TellingWords
 from posterior.app.report.usage import how, snippets
@@ -45,6 +38,9 @@ from posterior.data import frames
 from posterior.data.files import column_named
 from posterior.estimators import NaiveBayes
 from posterior.estimators.table_classifier import TableClassifier
+from posterior.evaluation.ranking import precision_recall, roc
+from posterior.evaluation.reliability import reliability
+from posterior.evaluation.scores import confusion
 from posterior.preprocessing.inference import infer
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
 
@@ -120,7 +116,6 @@ def study(
     with clock.step("scores"):
         data = data_facts(rows, roles, source, tuple(notes))
         gaps = missing_cells(rows, roles)
-        roc, recall = curves(chosen.held_out, rows.names)
         judged = [("", chosen.held_out)]
         if chosen.calibration:
             judged.append((" before calibration", chosen.raw))
@@ -167,10 +162,10 @@ def study(
         candidates=[candidate_facts(j, len(rows)) for j in comparison.judged],
         failures=[Failure(name, reason) for name, reason in comparison.failures],
         choice=choice_facts(comparison, seed),
-        reliability=[reliability(chosen.name + said, h, rows.names) for said, h in judged],
-        confusion=confusion(chosen.held_out),
-        roc=roc,
-        precision_recall=recall,
+        reliability=[reliability(h, chosen.name + said) for said, h in judged],
+        confusion=confusion(chosen.held_out).tolist(),
+        roc=roc(chosen.held_out),
+        precision_recall=precision_recall(chosen.held_out),
         learning=learning,
         evidence=evidence,
         numbers=numbers,

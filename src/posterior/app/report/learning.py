@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from posterior.app.report.schema import LearningCurve, LearningCurves, LearningPoint, Measure
-from posterior.data.typing import Floats, Integers
+from posterior.app.report.schema import LearningCurve, LearningCurves
+from posterior.evaluation.learning import learning_curve
 from posterior.selection.candidates import Candidate, width
 from posterior.selection.comparison import quiet
-from posterior.selection.out_of_fold import aligned, floored
-from posterior.selection.rows import LabeledRows, take
+from posterior.selection.rows import LabeledRows
 
 SIZES = 8
 REPEATS = 5
@@ -38,56 +37,25 @@ def learning_curves(rows: LabeledRows, pair: list[Candidate], seed: int) -> Lear
     sizes = np.geomspace(smallest, largest, SIZES - 2 if heavy else SIZES)
     sizes = np.unique(sizes.astype(np.int64))
     repeats = 2 if heavy else REPEATS
-    random = np.random.default_rng(seed)
-    orders = [random.permutation(n) for _ in range(repeats)]
     curves = []
     for candidate in pair:
+        model = clone(candidate.classifier.model)
+        if candidate.key == "text-logistic":
+            model.set_params(calibrated=False, min_df=2)  # to learn how sharp takes five more fits
         table = rows.reading(candidate.classifier)
-        found = np.array(
-            [
-                [
-                    _score(candidate, rows, table, _train(rows, order[n_test:], size), test)
-                    for size in sizes
-                ]
-                for order in orders
-                for test in (order[:n_test],)
-            ]
-        )  # (repeats, sizes, 2)
-        points = [
-            LearningPoint(int(size), _measure(found[:, i, 0]), _measure(found[:, i, 1]))
-            for i, size in enumerate(sizes)
-        ]
+        with quiet():
+            points = learning_curve(
+                model,
+                table,
+                rows.y,
+                sizes=sizes.tolist(),
+                n_test=n_test,
+                repeats=repeats,
+                random_state=seed,
+            )
         kind: Any = candidate.kind
         curves.append(LearningCurve(candidate.key, candidate.name, kind, points))
     return LearningCurves(curves, n_test, repeats, _sentence(curves))
-
-
-def _train(rows: LabeledRows, order: Integers, size: int) -> Integers:
-    """The first rows of a draw, with at least one of each class, which models must know of."""
-    _, first = np.unique(rows.codes[order], return_index=True)
-    rest = np.setdiff1d(np.arange(len(order)), first)
-    return order[np.concatenate([first, rest])[: max(int(size), len(first))]]
-
-
-def _score(
-    candidate: Candidate, rows: LabeledRows, table: Any, train: Integers, test: Integers
-) -> tuple[float, float]:
-    """Log loss and accuracy."""
-    model = clone(candidate.classifier.model)
-    if candidate.key == "text-logistic":
-        model.set_params(calibrated=False, min_df=2)  # to learn how sharp takes five more fits
-    with quiet():
-        model.fit(take(table, train), rows.y[train])
-        answer = model.predict_log_proba(take(table, test))
-    log_proba = floored(aligned(answer, model.classes_, rows))
-    own = log_proba[np.arange(len(test)), rows.codes[test]]
-    right = log_proba.argmax(axis=1) == rows.codes[test]
-    return float(-own.mean()), float(right.mean())
-
-
-def _measure(values: Floats) -> Measure:
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-    return Measure(float(values.mean()), error)
 
 
 def _sentence(curves: list[LearningCurve]) -> str:

@@ -12,9 +12,13 @@ import math
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
+from posterior.evaluation.learning import LearningPoint as LearningPoint
+from posterior.evaluation.ranking import RankCurve as RankCurve
+from posterior.evaluation.reliability import Reliability as Reliability
+from posterior.evaluation.scores import Measure as Measure
+from posterior.evaluation.subgroups import Subgroup as Subgroup
 from posterior.preprocessing.roles import ColumnRole as ColumnRole
 from posterior.preprocessing.roles import Flag as Flag
-from posterior.selection.scores import Measure as Measure
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,48 +101,6 @@ class Choice:
 class WithoutColumn:
     column: str
     log_loss: Measure
-    accuracy: Measure
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """Predictions of about equal confidence."""
-
-    low: float  # edges of the bin
-    high: float
-    rows: int
-    predicted: float  # mean probability
-    observed: float  # share of rows for which it came true
-    observed_low: float  # Wilson's 95 % interval
-    observed_high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """Of two classes: probability of `of`. Of several: of the most probable class ("top")."""
-
-    model: str
-    of: str | None  # class, or None for the most probable one
-    error: float  # expected calibration error: Σ_b (rows_b / rows) |observed_b - predicted_b|
-    bins: list[ReliabilityBin]
-    histogram: list[int]  # rows in 20 bins of equal width of the probability
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One class against the rest, at most 200 points."""
-
-    name: str  # the class
-    x: list[float]  # ROC: false positive rate; PR: recall
-    y: list[float]  # ROC: true positive rate; PR: precision
-    area: float  # ROC: area under the curve; PR: average precision
-    chance: float  # ROC: 0.5; PR: share of the class
-
-
-@dataclass(frozen=True, slots=True)
-class LearningPoint:
-    rows: int  # that were learned
-    log_loss: Measure  # over repeated draws, on rows never learned
     accuracy: Measure
 
 
@@ -257,19 +219,6 @@ class Surprises:
 
 
 @dataclass(frozen=True, slots=True)
-class Subgroup:
-    """Rows that share a value."""
-
-    column: str
-    value: str
-    rows: int
-    accuracy: Measure
-    log_loss: float
-    target: list[float]  # shares of the classes among them
-    predicted: list[float]  # mean probabilities
-
-
-@dataclass(frozen=True, slots=True)
 class MissingFacts:
     """Rows with missing cells against complete rows."""
 
@@ -344,8 +293,8 @@ class Facts:
     choice: Choice
     reliability: list[Reliability]  # the chosen model; also before calibration, if it was
     confusion: list[list[int]]  # rows of class i that were taken for class j
-    roc: list[Curve]  # two classes: one curve (the second class); several: the 10 largest
-    precision_recall: list[Curve]
+    roc: list[RankCurve]  # two classes: one curve (the second class); several: the 10 largest
+    precision_recall: list[RankCurve]
     learning: LearningCurves | None
     evidence: list[FeatureEvidence]
     numbers: list[NumberDistribution]  # most telling first, at most 12

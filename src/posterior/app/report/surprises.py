@@ -11,13 +11,13 @@ from posterior.app.report.schema import RowFacts, StrangeRow, Surprises
 from posterior.app.report.telling_words import TellingWords
 from posterior.data import frames
 from posterior.data.table import text
+from posterior.evaluation.surprises import doubtful_labels, least_expected, own_probability
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Judged
 from posterior.selection.rows import LabeledRows
 
 MOST = 20
 STRANGE = 10
-DOUBTFUL = 0.1
 MOST_CELLS = 12
 REASONS = 3
 LETTERS = 200
@@ -37,13 +37,10 @@ def surprises(
     """By probabilities from models that never saw the row."""
     held_out, index = judged.held_out, judged.index
     proba, codes = held_out.proba, held_out.codes
-    n, k = proba.shape
-    own = proba[np.arange(n), codes]
-    answer = proba.argmax(axis=1)
-    top = proba[np.arange(n), answer]
-    usual = np.array([own[codes == c].mean() if (codes == c).any() else 1.0 for c in range(k)])
-    doubted = (own < DOUBTFUL) & (answer != codes) & (top >= usual[answer])
-    order = distinct_places(np.argsort(own, kind="stable"), rows, index)
+    own, answer = own_probability(held_out), proba.argmax(axis=1)
+    top = proba[np.arange(len(codes)), answer]
+    doubted = doubtful_labels(held_out)
+    order = distinct_places(least_expected(held_out), rows, index)
     table = rows.frame
     ranked = [] if testimony is None else [f.name for f in testimony.features()]
     shown = shown_columns(roles, ranked)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from posterior.app.report.schema import TextTerms
-from posterior.app.report.scoring import rounded
+from posterior.data.table import round_digits
 from posterior.estimators import TextClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate
@@ -67,7 +67,7 @@ class TellingWords:
                     [self._shown(term) for term in sums.terms[often[line]].strings()]
                     for line in best
                 ],
-                [rounded(ratio[k, line], 4) for k, line in enumerate(best)],
+                [round_digits(ratio[k, line], 4) for k, line in enumerate(best)],
             )
         ]
 

@@ -24,7 +24,7 @@ from posterior.discriminative.information import score_covariance
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.separation import separation
 from posterior.estimators.logistic.model import LogisticModel
-from posterior.generative.validation import HeldOut
+from posterior.evaluation.held_out import HeldOut
 
 
 @dataclass(frozen=True, slots=True, eq=False)

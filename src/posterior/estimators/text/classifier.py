@@ -36,8 +36,8 @@ from posterior.estimators.text.correcting import LOGISTIC
 from posterior.estimators.text.counts import TERMS
 from posterior.estimators.text.explaining import ExplainingDocuments
 from posterior.estimators.validating import folds_of
+from posterior.evaluation.held_out import HeldOut
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.generative.validation import HeldOut
 from posterior.text.counted import CountedRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms

@@ -10,9 +10,9 @@ import numpy as np
 
 from posterior.data.names import plain
 from posterior.data.typing import Array, Floats
-from posterior.explain.contour import Box, Curves, curves
-from posterior.explain.crossing import Points, points
-from posterior.explain.quadratics import Quadratics, middle, quadratics
+from posterior.evaluation.contour import Box, Curves, curves
+from posterior.evaluation.crossing import Points, points
+from posterior.evaluation.quadratics import Quadratics, middle, quadratics
 
 FEATURES = {"points": 1, "curves": 2}  # the forms that need a certain number of them
 DEVIATIONS = 4  # around every mean, in the box that is shown by default
@@ -94,7 +94,7 @@ def decision_boundary(
     Examples
     --------
     >>> from posterior import GaussianNB
-    >>> from posterior.explain import decision_boundary
+    >>> from posterior.evaluation import decision_boundary
     >>> lengths = [[13.0], [16.0], [19.0], [26.0], [30.0], [34.0]]
     >>> model = GaussianNB().fit(lengths, ["bass"] * 3 + ["salmon"] * 3)
     >>> decision_boundary(model)

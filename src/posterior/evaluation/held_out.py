@@ -1,4 +1,4 @@
-"""What held-out scores say about a model."""
+"""Held-out probabilities: of every row by a model that never saw it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
+
+LEAST = 1e-12  # a probability of zero for what happened would make the mean infinite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +25,11 @@ class HeldOut:
     @property
     def proba(self) -> Floats:
         return np.exp(self.log_proba)
+
+    @property
+    def names(self) -> list[str]:
+        """The classes, as people read them."""
+        return [str(label) for label in self.classes.tolist()]
 
     @property
     def predicted(self) -> Array:
@@ -83,3 +90,18 @@ class HeldOut:
         return f"{kind} cross-validation of {len(self.codes)} rows\n{table}"
 
     __repr__ = __str__
+
+
+def aligned(log_proba: Floats, known: Array, classes: Array) -> Floats:
+    """Columns of all classes: a fold may lack a class."""
+    if len(known) == len(classes):
+        return np.asarray(log_proba)
+    out = np.full((len(log_proba), len(classes)), -np.inf)
+    out[:, np.searchsorted(classes, known)] = log_proba
+    return out
+
+
+def floored(log_proba: Floats) -> Floats:
+    """No class is impossible."""
+    proba = np.maximum(np.exp(log_proba), LEAST)
+    return np.log(proba / proba.sum(axis=1, keepdims=True))

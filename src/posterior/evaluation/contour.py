@@ -13,7 +13,7 @@ import numpy as np
 from posterior.data.names import plain
 from posterior.data.table import text
 from posterior.data.typing import Array, Floats, Integers
-from posterior.explain.quadratics import Quadratics, rising
+from posterior.evaluation.quadratics import Quadratics, rising
 
 Box: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 ROUNDING = 1e-12  # of the size of the terms: two classes this close are equal

@@ -9,7 +9,7 @@ import numpy as np
 
 from posterior.data.table import text
 from posterior.data.typing import Array, Floats
-from posterior.explain.quadratics import Quadratics, rising
+from posterior.evaluation.quadratics import Quadratics, rising
 
 
 @dataclass(frozen=True, slots=True, eq=False)

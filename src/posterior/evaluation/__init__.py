@@ -1,0 +1,41 @@
+"""How good a model is, and where: pure functions of held-out probabilities, rows and models.
+
+Nothing here knows an estimator: a model is whatever predicts, and `HeldOut` is what any
+`cross_validate` returns.
+"""
+
+from posterior.evaluation.boundary import Surface, decision_boundary
+from posterior.evaluation.contour import Curve, Curves
+from posterior.evaluation.crossing import Points
+from posterior.evaluation.held_out import HeldOut
+from posterior.evaluation.learning import LearningPoint, learning_curve
+from posterior.evaluation.ranking import RankCurve, precision_recall, roc
+from posterior.evaluation.reliability import Reliability, ReliabilityBin, reliability
+from posterior.evaluation.scores import Measure, confusion, measure
+from posterior.evaluation.subgroups import Subgroup, subgroup
+from posterior.evaluation.surprises import doubtful_labels, least_expected, own_probability
+
+__all__ = [
+    "Curve",
+    "Curves",
+    "HeldOut",
+    "LearningPoint",
+    "Measure",
+    "Points",
+    "RankCurve",
+    "Reliability",
+    "ReliabilityBin",
+    "Subgroup",
+    "Surface",
+    "confusion",
+    "decision_boundary",
+    "doubtful_labels",
+    "learning_curve",
+    "least_expected",
+    "measure",
+    "own_probability",
+    "precision_recall",
+    "reliability",
+    "roc",
+    "subgroup",
+]
