@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
-from posterior.evaluation.reliability import bin_of, calibration_error, edges
 from sklearn.base import clone
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
@@ -22,6 +21,7 @@ from posterior import NaiveBayes
 from posterior.data.files import read
 from posterior.estimators import TableClassifier
 from posterior.evaluation.held_out import HeldOut
+from posterior.evaluation.reliability import bin_of, calibration_error, edges
 from posterior.preprocessing.inference import infer
 from posterior.preprocessing.numbers import Numbers
 from posterior.selection import Comparison, compare, race

@@ -9,6 +9,7 @@ from posterior.evaluation.contour import Curve, Curves
 from posterior.evaluation.crossing import Points
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.learning import LearningPoint, learning_curve
+from posterior.evaluation.plane import Plane, plane
 from posterior.evaluation.ranking import RankCurve, precision_recall, roc
 from posterior.evaluation.reliability import Reliability, ReliabilityBin, reliability
 from posterior.evaluation.scores import Measure, confusion, measure
@@ -21,6 +22,7 @@ __all__ = [
     "HeldOut",
     "LearningPoint",
     "Measure",
+    "Plane",
     "Points",
     "RankCurve",
     "Reliability",
@@ -34,6 +36,7 @@ __all__ = [
     "least_expected",
     "measure",
     "own_probability",
+    "plane",
     "precision_recall",
     "reliability",
     "roc",

@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""Confusion matrix: which classes are predicted as which."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from posterior import evaluation
+from posterior.evaluation import HeldOut
 from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     INK,
@@ -27,14 +29,16 @@ SMALLEST, LARGEST = 14, 60  # pixels of a cell
 LETTERS = 42  # of all names in a line, beyond which they are written at a slant
 
 
-def confusion(counts: ArrayLike, classes: Sequence[Any], target: str = "class") -> Chart:
-    """Rows by true and by predicted class; the diagonal is right.
+def confusion(
+    counts: HeldOut | ArrayLike, classes: Sequence[Any] | None = None, target: str = "class"
+) -> Chart:
+    """Confusion matrix: rows by true and by predicted class; those on the diagonal are correct.
 
     Parameters
     ----------
-    counts : array-like of shape (k, k)
-        Rows of true class i that were taken for class j.
-    classes : sequence of length k
+    counts : HeldOut, or array-like of shape (k, k)
+        What `cross_validate` returned, or rows of true class i that were predicted as class j.
+    classes : sequence of length k; not needed with a HeldOut
     target : str, default="class"
         What the classes are.
 
@@ -44,7 +48,10 @@ def confusion(counts: ArrayLike, classes: Sequence[Any], target: str = "class") 
         Color is the share of the true class. Counts are written in for up to 12 classes.
     """
     alt = optional("altair")
-    names = labels(classes)
+    if isinstance(counts, HeldOut):
+        classes = counts.classes.tolist()
+        counts = evaluation.confusion(counts)
+    names = labels([] if classes is None else classes)
     k = len(names)
     table = numbers("counts", counts, k, k)
     total = table.sum(axis=1, keepdims=True)
@@ -82,7 +89,7 @@ def confusion(counts: ArrayLike, classes: Sequence[Any], target: str = "class") 
         ink = alt.condition("datum.share > 0.68", alt.value(PAPER), alt.value(INK))
         written = base.transform_filter("datum.rows > 0").mark_text(fontSize=12)
         layers.append(written.encode(text=alt.Text("rows:Q", format=","), color=ink))
-    said = "A line is a true class, a column what it was taken for; the diagonal is right."
+    said = "Lines are true classes, columns predicted ones; the diagonal is correct."
     shown = "The fuller the color, the more of the true class."
     size = int(np.clip(WIDTH / k, SMALLEST, LARGEST))
     chart = sized(alt.layer(*layers), heading("Confusion matrix", [said, shown]))

@@ -7,6 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from posterior import evaluation
+from posterior.evaluation import HeldOut, RankCurve
 from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     INK,
@@ -22,13 +24,14 @@ from posterior.plots.look import (
 Curves = Mapping[Any, tuple[ArrayLike, ArrayLike]]
 
 
-def roc(curves: Curves, target: str = "class") -> Chart:
-    """Rows of a class that are found, by the share of other rows that are taken for it.
+def roc(curves: HeldOut | Curves, target: str = "class") -> Chart:
+    """ROC curve: true positive rate by false positive rate.
 
     Parameters
     ----------
-    curves : mapping of a class to (false positive rate, true positive rate)
-        One against the rest. Up to eight are told apart by color.
+    curves : HeldOut, or mapping of a class to (false positive rate, true positive rate)
+        What `cross_validate` returned, or each class against the rest. Up to eight are told apart
+        by color.
     target : str, default="class"
         What the classes are.
 
@@ -36,22 +39,23 @@ def roc(curves: Curves, target: str = "class") -> Chart:
     -------
     altair.LayerChart
     """
-    said = "A curve near the upper left corner ranks nearly all rows rightly; the dashed line"
-    chart = _curves(
-        curves, target, "share of the other rows taken for it", "share of its rows found"
-    )
+    said = "A curve near the upper left corner ranks nearly all rows correctly; the dashed line"
+    if isinstance(curves, HeldOut):
+        curves = _by_class(evaluation.roc(curves))
+    chart = _curves(curves, target, "false positive rate", "true positive rate (recall)")
     return sized(
         _behind(chart, [(0, 0), (1, 1)]), heading("ROC", [said + " is what guessing gives."])
     )
 
 
-def precision_recall(curves: Curves, target: str = "class") -> Chart:
-    """How many of the rows taken for a class are of it, by how many of its rows are found.
+def precision_recall(curves: HeldOut | Curves, target: str = "class") -> Chart:
+    """Precision by recall: which share of the rows predicted as a class are of it.
 
     Parameters
     ----------
-    curves : mapping of a class to (recall, precision)
-        One against the rest. Up to eight are told apart by color.
+    curves : HeldOut, or mapping of a class to (recall, precision)
+        What `cross_validate` returned, or each class against the rest. Up to eight are told apart
+        by color.
     target : str, default="class"
         What the classes are.
 
@@ -60,8 +64,14 @@ def precision_recall(curves: Curves, target: str = "class") -> Chart:
     altair.LayerChart
     """
     said = "A curve near the upper right corner finds all rows of the class, and no others."
-    chart = _curves(curves, target, "share of its rows found", "share of the found that are right")
+    if isinstance(curves, HeldOut):
+        curves = _by_class(evaluation.precision_recall(curves))
+    chart = _curves(curves, target, "recall", "precision")
     return sized(optional("altair").layer(chart), heading("Precision and recall", [said]))
+
+
+def _by_class(curves: list[RankCurve]) -> Curves:
+    return {curve.name: (curve.x, curve.y) for curve in curves}
 
 
 def _curves(curves: Curves, target: str, across: str, up: str) -> Chart:

@@ -4,31 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from posterior.data.typing import Floats, Integers
+from posterior.evaluation.plane import Predicts, plane, two_columns
 from posterior.plots.checked import labels, numbers
 from posterior.plots.look import PALETTE, PAPER, Chart, colors, heading, optional, sized, titled
 from posterior.plots.numbers import number_axis
 
 OTHERS = "others"
+MOST_DOTS = 500
 SHADES = 2  # digits of a probability that can be told apart
 
 
+@overload
+def regions(x: Predicts, y: Any, codes: Any = None, /, *, target: str = ...) -> Chart: ...
+@overload
 def regions(
     x: ArrayLike,
     y: ArrayLike,
     codes: ArrayLike,
     probability: ArrayLike,
     classes: Sequence[Any],
+    columns: tuple[str, str] = ...,
+    points: tuple[ArrayLike, ArrayLike, ArrayLike] | None = ...,
+    target: str = ...,
+) -> Chart: ...
+def regions(
+    x: Any,
+    y: Any,
+    codes: Any = None,
+    probability: Any = None,
+    classes: Any = None,
     columns: tuple[str, str] = ("x", "y"),
     points: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     target: str = "class",
 ) -> Chart:
     """The most probable class over a grid, paler where it is less certain.
+
+    `regions(model, X, y)` draws a model of two columns and the rows it learned from; the grid may
+    also be given itself.
 
     Parameters
     ----------
@@ -50,6 +68,8 @@ def regions(
     -------
     altair.LayerChart
     """
+    if isinstance(x, Predicts):
+        return _of_model(x, y, codes, target)
     alt = optional("altair")
     names = labels(classes)
     across, up = numbers("x", x, -1), numbers("y", y, -1)
@@ -97,7 +117,7 @@ def regions(
             ],
         )
     )
-    said = "The most probable class everywhere in the plane; paler where it is less certain."
+    said = ["The most probable class everywhere in the plane; paler where it is less certain."]
     layers = [plane]
     if points is not None:
         rows = [
@@ -109,8 +129,30 @@ def regions(
             filled=True, size=26, opacity=1, clip=True, stroke=PAPER, strokeWidth=0.6
         )
         layers.append(dots.encode(**place, color=color, tooltip=["label:N", "x:Q", "y:Q"]))
-        said += " Dots are rows, in the color of their own class."
-    return sized(alt.layer(*layers), heading(f"{columns[0]} and {columns[1]}", [said]))
+        said.append("Dots are rows, in the color of their own class.")
+    return sized(alt.layer(*layers), heading(f"{columns[0]} and {columns[1]}", said))
+
+
+def _of_model(model: Predicts, X: Any, y: Any, target: str) -> Chart:
+    found = plane(model, X)
+    shown = None
+    if y is not None:
+        _, cells = two_columns(X)
+        y = np.asarray(y).tolist()
+        place = {label: code for code, label in enumerate(found.classes.tolist())}
+        known = [i for i in np.flatnonzero(np.isfinite(cells).all(axis=1)) if y[i] in place]
+        some = known[:: -(-len(known) // MOST_DOTS) or 1]
+        shown = cells[some, 0], cells[some, 1], np.array([place[y[i]] for i in some])
+    return regions(
+        found.x,
+        found.y,
+        found.codes,
+        found.probability,
+        found.classes.tolist(),
+        found.columns,
+        shown,
+        target,
+    )
 
 
 def _edges(centers: Floats) -> Floats:

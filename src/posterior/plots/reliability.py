@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any, overload
+
 from numpy.typing import ArrayLike
 
+from posterior import evaluation
+from posterior.evaluation import HeldOut
 from posterior.plots.checked import numbers
 from posterior.plots.look import INK, PALETTE, Chart, axis, heading, optional, percent_axis, sized
 
 
+@overload
+def reliability(predicted: HeldOut) -> Chart: ...
+@overload
 def reliability(
     predicted: ArrayLike,
     observed: ArrayLike,
     rows: ArrayLike,
+    low: ArrayLike | None = ...,
+    high: ArrayLike | None = ...,
+) -> Chart: ...
+def reliability(
+    predicted: Any,
+    observed: Any = None,
+    rows: Any = None,
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
 ) -> Chart:
@@ -19,8 +33,8 @@ def reliability(
 
     Parameters
     ----------
-    predicted : array-like of shape (bins,)
-        The mean probability in each bin.
+    predicted : HeldOut, or array-like of shape (bins,)
+        What `cross_validate` returned, and nothing else; or the mean probability in each bin.
     observed : array-like of shape (bins,)
         The share of its rows that came true.
     rows : array-like of shape (bins,)
@@ -32,6 +46,10 @@ def reliability(
     -------
     altair.LayerChart
     """
+    if isinstance(predicted, HeldOut):
+        bins = evaluation.reliability(predicted).bins
+        found = [(b.predicted, b.observed, b.rows, b.observed_low, b.observed_high) for b in bins]
+        return reliability(*zip(*found, strict=True))
     alt = optional("altair")
     p = numbers("predicted", predicted, -1, open_ended=True)
     share = numbers("observed", observed, len(p), open_ended=True)

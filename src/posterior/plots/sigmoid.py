@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from posterior.data import frames
+from posterior.data.names import plain
 from posterior.data.typing import Floats
+from posterior.evaluation.plane import Predicts
 from posterior.plots.look import (
     DIGITS,
     HEIGHT,
@@ -26,17 +29,35 @@ POINTS = 201  # of the curve
 MARGIN = 0.04  # of the width, at either side of the rows
 
 
+@overload
+def sigmoid(
+    x: Predicts, y: Any, intercept: Any, /, *, name: str = ..., answer: str = ..., bins: int = ...
+) -> Chart: ...
+@overload
 def sigmoid(
     x: ArrayLike,
     y: ArrayLike,
     intercept: float,
     slope: float,
     *,
+    name: str = ...,
+    answer: str = ...,
+    bins: int = ...,
+) -> Chart: ...
+def sigmoid(
+    x: Any,
+    y: Any,
+    intercept: Any,
+    slope: Any = None,
+    *,
     name: str = "x",
     answer: str = "y = 1",
     bins: int = 25,
 ) -> Chart:
     """p(y = 1 | x) = 1 / (1 + exp(-(b + w x))) as a curve, and the share of ones in bins of x.
+
+    `sigmoid(model, X, y)` draws a logistic regression of one column and two classes; column, zeros
+    and ones, and coefficients may also be given themselves.
 
     Where the model is right the dots lie on the curve, the large ones closest. The chart holds
     counts, never a row.
@@ -58,6 +79,8 @@ def sigmoid(
     -------
     altair.LayerChart
     """
+    if isinstance(x, Predicts):
+        return _of_model(x, y, intercept, name, bins)
     alt = optional("altair")
     b, w = float(intercept), float(slope)
     if not (np.isfinite(b) and np.isfinite(w)):
@@ -114,6 +137,24 @@ def sigmoid(
         title=heading(f"P({answer}), by {name}", said),
         view=alt.ViewBackground(stroke=None),
     )
+
+
+def _of_model(model: Any, X: Any, y: Any, name: str, bins: int) -> Chart:
+    if np.shape(model.coef_) != (1, 1):
+        raise ValueError(
+            f"Expected a logistic regression of one column and two classes, got coefficients of "
+            f"shape {np.shape(model.coef_)}. Fit it to one column."
+        )
+    frame = frames.as_frame(X)
+    if frame is not None:
+        name = str(plain(frame.columns[0])) if name == "x" else name
+        x = frames.numbers(frame.get_column(frame.columns[0]))
+    else:
+        x = np.asarray(X, np.float64)[:, 0]
+    second = plain(model.classes_[1])
+    ones = np.array([label == second for label in np.asarray(y).tolist()], float)
+    line = float(model.intercept_[0]), float(model.coef_[0, 0])
+    return sigmoid(x, ones, *line, name=name, answer=str(second), bins=bins)
 
 
 def _observed(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
