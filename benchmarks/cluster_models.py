@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 import posterior
-from posterior.data.sampling import MOST
-from posterior.data.source import Batch
 from posterior.engines.streaming import Streamed
+from posterior.sources.sampling import MOST
+from posterior.sources.source import Batch, Source
 
 ROWS, COLUMNS, CLASSES, BATCH = 60_000, 50, 10, 20_000
 
@@ -36,7 +36,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Memory:
+class Memory(Source):
     """A table in memory that is read like one elsewhere."""
 
     table: pa.Table

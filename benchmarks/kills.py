@@ -25,9 +25,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from posterior.data.streams import Files
 from posterior.engines import journal
 from posterior.estimators import GaussianMixture, GaussianNB, LogisticRegression
+from posterior.sources.table_files import Files
 from posterior.storage import inspect, save
 
 import_module("posterior.storage.journal")  # so that no child imports it

@@ -30,11 +30,12 @@ def _allowed() -> dict[str, set[str]]:
     below: set[str] = set()
     for layer in reversed(LAYERS):
         for part in layer:
-            allowed[part] = below | {"data"}  # everyone sees the rows
+            allowed[part] = below | {"data", "sources"}  # everyone sees the rows
         below = below | layer
     # Engines know statistics and rows, never a model; models never know an engine.
     allowed["data"] = {"kernels"}
-    allowed["engines"] = {"statistics", "data"}
+    allowed["sources"] = {"data"}
+    allowed["engines"] = {"statistics", "data", "sources"}
     allowed["estimators"].add("engines")  # they hand their rows to one
     allowed["preprocessing"].add("engines")  # and so do its transformers
     allowed["datasets"] = {"data"}

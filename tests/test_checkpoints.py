@@ -17,11 +17,11 @@ from pyarrow import parquet
 from sklearn.exceptions import ConvergenceWarning
 
 from posterior import GaussianMixture, GaussianNB, KMeans, LogisticRegression, save
-from posterior.data.source import Batch
-from posterior.data.streams import Files
 from posterior.engines import journal
 from posterior.engines.journal import Journaled, Known
 from posterior.engines.streaming import Streamed
+from posterior.sources.source import Batch, Source
+from posterior.sources.table_files import Files
 from posterior.statistics.quadratic import Quadratic
 from posterior.storage.journal import CheckpointError, JournalFile
 
@@ -34,7 +34,7 @@ class KilledError(Exception):
     """What stands for a kill where a process would be too slow."""
 
 
-class Numbers:
+class Numbers(Source):
     """A source of numbers, a batch each, that counts how many were read."""
 
     names = ("x",)

@@ -29,7 +29,7 @@ from typer.testing import CliRunner
 import posterior
 from posterior.app.cli import command, main
 from posterior.app.cli.application import app
-from posterior.data import files, outputs
+from posterior.sources import files, outputs
 
 pytestmark = pytest.mark.once
 

@@ -12,7 +12,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
-from posterior.data.files import batches, read  # noqa: E402
+from posterior.sources.files import batches, read  # noqa: E402
 
 pytestmark = pytest.mark.once
 

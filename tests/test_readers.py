@@ -134,8 +134,8 @@ def written(folder: Path, n: int = 4000, name: str = "t.parquet", **columns: Any
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Any]:
     """Files in parts of a few row groups, and batches that do not fit into them."""
     pytest.importorskip("duckdb")
-    from posterior.data import parquet_files
-    from posterior.data.streams import matching
+    from posterior.sources import parquet_files
+    from posterior.sources.table_files import matching
 
     monkeypatch.setattr(parquet_files, "SPAN_ROWS", 900)
     return lambda path: replace(matching(path), rows=170)
@@ -197,7 +197,7 @@ def test_an_error_of_the_last_part_names_file_and_row(tmp_path: Path, many_parts
 
 
 def test_wide_tables_and_texts_are_one_part_and_no_codes(tmp_path: Path, many_parts: Any) -> None:
-    from posterior.data import parquet_files
+    from posterior.sources import parquet_files
 
     texts = np.array([f"a text that comes once, {i * i}" for i in range(4000)])
     more = {f"x{j}": np.zeros(4000) for j in range(parquet_files.WIDE)}
@@ -213,7 +213,8 @@ def test_wide_tables_and_texts_are_one_part_and_no_codes(tmp_path: Path, many_pa
 
 def test_values_that_no_row_has_are_no_classes() -> None:
     pa = pytest.importorskip("pyarrow")
-    from posterior.data import arrow, target
+    from posterior.data import arrow
+    from posterior.sources import target
 
     for kind in (pa.int8(), pa.int32(), pa.uint16()):
         few = pa.DictionaryArray.from_arrays(pa.array([3, 1, 1], kind), ["d", "b", "never", "a"])

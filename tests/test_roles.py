@@ -13,9 +13,9 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
-from posterior.data.files import read
 from posterior.preprocessing.inference import infer
 from posterior.preprocessing.roles import Roles
+from posterior.sources.files import read
 
 pytestmark = pytest.mark.once
 

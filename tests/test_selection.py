@@ -18,7 +18,6 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from posterior import NaiveBayes
-from posterior.data.files import read
 from posterior.estimators import TableClassifier
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.reliability import bin_of, calibration_error, edges
@@ -29,6 +28,7 @@ from posterior.selection.comparison import sampled
 from posterior.selection.out_of_fold import calibrated
 from posterior.selection.race import Leader
 from posterior.selection.rows import labeled_rows
+from posterior.sources.files import read
 
 pytestmark = pytest.mark.filterwarnings("error:::posterior")
 

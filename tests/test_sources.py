@@ -36,12 +36,13 @@ from posterior import (  # noqa: E402
     kernels,
     load,
 )
-from posterior.data import strings  # noqa: E402
-from posterior.data.files import read  # noqa: E402
-from posterior.data.streams import Files, Query, matching  # noqa: E402
-from posterior.engines.finding import found  # noqa: E402
+from posterior.engines.locate import locate  # noqa: E402
 from posterior.engines.progress import Progress  # noqa: E402
 from posterior.engines.streaming import ahead  # noqa: E402
+from posterior.sources import strings  # noqa: E402
+from posterior.sources.files import read  # noqa: E402
+from posterior.sources.query import Query  # noqa: E402
+from posterior.sources.table_files import Files, matching  # noqa: E402
 
 BITS = [GaussianNB, BernoulliNB, PoissonNB, NaiveBayes]
 COUNTS = [MultinomialNB, ComplementNB, CategoricalNB, JointBayes]
@@ -394,7 +395,7 @@ def test_models_that_need_all_rows_at_once_say_so(tmp_path: Path, model: object)
 
 def test_rows_in_memory_are_not_elsewhere() -> None:
     for here in (np.eye(2), [[1.0]], table(), table().to_pandas(), ["a text", 1], []):
-        assert found(here) is None
+        assert locate(here) is None
 
 
 def test_reading_ahead_keeps_the_order_and_ends_with_its_reader() -> None:
@@ -526,7 +527,7 @@ CHILD = """
 import pathlib, resource, sys
 from dataclasses import replace
 from posterior import GaussianNB
-from posterior.data.streams import matching
+from posterior.sources.table_files import matching
 
 def status(name):
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()

@@ -29,11 +29,11 @@ from posterior import (
     Mixture,
     MixtureClassifier,
 )
-from posterior.data import sampling
 from posterior.data.errors import SeparationWarning
-from posterior.data.sampling import Kept
-from posterior.data.source import Batch
-from posterior.data.streams import Files
+from posterior.sources import sampling
+from posterior.sources.sampling import Kept
+from posterior.sources.source import Batch
+from posterior.sources.table_files import Files
 
 ROWS, BATCH = 1_200, 150
 
@@ -346,12 +346,12 @@ def test_what_is_summed_travels_without_the_sample(folder: Path) -> None:
     where = cluster, source(folder, *WORDS, "y")
     rows = cluster, source(folder, *NUMBERS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("posterior.estimators.logistic.distant.found", lambda _: where)
+        patch.setattr("posterior.estimators.logistic.distant.locate", lambda _: where)
         model = LogisticRegression(C=np.inf, solver="newton-cg").fit(None, "y")
         model.summary(robust=True)
-        patch.setattr("posterior.estimators.mixture.model.found", lambda _: rows)
+        patch.setattr("posterior.estimators.mixture.model.locate", lambda _: rows)
         GaussianMixture(2, random_state=0).fit(None)
-        patch.setattr("posterior.estimators.kmeans.kmeans.found", lambda _: rows)
+        patch.setattr("posterior.estimators.kmeans.kmeans.locate", lambda _: rows)
         KMeans(2, random_state=0).fit(None)
     assert cluster.largest < 20_000  # the sample alone has 1,200 rows of 7 columns
 

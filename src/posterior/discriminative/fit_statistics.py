@@ -8,7 +8,6 @@ import numpy as np
 from scipy.linalg import pinvh
 from scipy.special import chdtrc, xlogy
 
-from posterior.data.distant import Distant
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Floats
 from posterior.discriminative.design import labels
@@ -18,6 +17,7 @@ from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty
 from posterior.discriminative.solvers.newton import Newton
 from posterior.discriminative.solvers.solution import Stop
+from posterior.sources.remote_rows import RemoteRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _n_parameters(hessian: Floats, penalty: Penalty, coef: Floats) -> float:
 def null_log_likelihood(objective: Objective) -> float:
     """ℓ of the model that gives every row the same scores, but for its offset."""
     rows, m = objective.rows, objective.loss.outputs
-    offset = None if isinstance(rows, Distant) else rows.offset
+    offset = None if isinstance(rows, RemoteRows) else rows.offset
     if offset is None:
         share = objective.class_weight()
         chance = share / share.sum() if objective.loss.intercept else 1 / len(share)

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from posterior.data.distant import Distant
 from posterior.data.rows import Hard, Rows, Soft, take
 from posterior.data.typing import Floats
 from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.penalty import Penalty
+from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.quadratic import Quadratic
 
 
@@ -20,7 +20,7 @@ class Summer(Protocol):
     """What is needed of an engine."""
 
     def sum(
-        self, function: Callable[[Rows], Any], rows: Rows | Distant, exact: bool = True
+        self, function: Callable[[Rows], Any], rows: Rows | RemoteRows, exact: bool = True
     ) -> Any: ...
 
 
@@ -31,7 +31,7 @@ class Objective:
     What is summed holds the loss and not the objective: it may travel to where the rows are.
     """
 
-    rows: Rows | Distant
+    rows: Rows | RemoteRows
     loss: LogisticLoss
     penalty: Penalty
     engine: Summer
@@ -48,7 +48,7 @@ class Objective:
     @property
     def at_hand(self) -> Rows:
         """The rows, for those who look at them one by one."""
-        if isinstance(self.rows, Distant):
+        if isinstance(self.rows, RemoteRows):
             raise ValueError(
                 "Expected rows in memory, which this looks at one by one, got a table that is "
                 "elsewhere. Fit the model to an array or a frame, of some of the rows if need be."
@@ -58,7 +58,7 @@ class Objective:
     @property
     def weight(self) -> float:
         """How many rows there are, as they count."""
-        if isinstance(self.rows, Distant):
+        if isinstance(self.rows, RemoteRows):
             return self.rows.weight
         weight = self.rows.hard.weight
         return float(len(self.rows) if weight is None else weight.sum())
@@ -113,8 +113,8 @@ class Objective:
         def shared(rows: Rows) -> Rows:
             return Rows(rows.X, Soft(loss.shares(rows, coef).together()))
 
-        if isinstance(self.rows, Distant):
-            grouped: Rows | Distant = self.rows.map(shared)
+        if isinstance(self.rows, RemoteRows):
+            grouped: Rows | RemoteRows = self.rows.map(shared)
         else:
             shares = self._sum(lambda rows: loss.shares(rows, coef)).together()
             grouped = Rows(self.rows.X, Soft(shares))
@@ -127,7 +127,7 @@ class Objective:
 
     def sampled(self, n_rows: int) -> Objective:
         """The same of every so many-th row, each counting for those left out."""
-        if isinstance(self.rows, Distant):
+        if isinstance(self.rows, RemoteRows):
             return replace(self, rows=self.rows.sample).sampled(n_rows)
         groups = self.rows.hard
         n = len(self.rows)

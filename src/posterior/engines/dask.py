@@ -8,8 +8,8 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeVar
 
-from posterior.data.source import Batch
 from posterior.engines.example import first_rows
+from posterior.sources.source import Batch, Source
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -18,11 +18,15 @@ FAN_IN = 8  # sums that one task adds up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Partitions:
+class Partitions(Source):
     """A frame, an array of rows, or a bag of records or texts, one batch a partition."""
 
     table: Any
-    names: list[str]  # an array has none
+    columns: list[str]  # an array has none
+
+    @property
+    def names(self) -> list[str]:
+        return self.columns
 
     def select(self, names: Sequence[str]) -> Partitions:
         """Some of the columns."""

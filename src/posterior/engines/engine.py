@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from posterior.data.rows import Features, Rows
-from posterior.data.source import Batch
 from posterior.data.typing import Floats
+from posterior.sources.source import Batch
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -27,7 +27,7 @@ class Engine(Protocol):
         ...
 
 
-class Elsewhere(Protocol):
+class BatchEngine(Protocol):
     """Sums a function over the batches of a table that is not in this process's memory.
 
     The function may be sent to other machines: it holds no lock, pool or connection.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from posterior.data.source import Batch, Source
+from posterior.sources.source import Batch, Source
 
 ROWS = 5
 
 
 def first_rows(source: Source, rows: int = ROWS) -> Batch:
     """The head of the first batch."""
-    some = source.head(rows) if hasattr(source, "head") else source
-    with closing(some.batches()) as batches:
+    with closing(source.head(rows).batches()) as batches:
         batch = next(batches, None)
     if batch is None:
         raise ValueError("Expected rows, got an empty table.")

@@ -13,9 +13,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from posterior.data.source import Batch
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.engines.streaming import Streamed
+from posterior.sources.source import Batch
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -45,7 +45,7 @@ class Log(Protocol):
 class Journaled:
     """An engine whose sums outlive the process."""
 
-    def __init__(self, engine: Elsewhere, log: Log) -> None:
+    def __init__(self, engine: BatchEngine, log: Log) -> None:
         self._engine, self._log = engine, log
         self._known = log.read()
         self._told = 0  # how many of the known sums were asked for

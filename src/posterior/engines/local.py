@@ -15,9 +15,9 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from posterior.data.distant import Distant
 from posterior.data.rows import Features, Hard, Rows, SparseRows, chunk_starts
 from posterior.data.typing import Floats
+from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -82,12 +82,12 @@ class Local:
     threads: int | None = None
     chunk_rows: int | None = None  # None: as many as keep a chunk busy for some milliseconds
 
-    def sum(self, function: Callable[[Rows], S], rows: Rows | Distant, exact: bool = True) -> S:
+    def sum(self, function: Callable[[Rows], S], rows: Rows | RemoteRows, exact: bool = True) -> S:
         """function(chunk) added up over all chunks, in order.
 
         Sums that round depend on the chunks, which must then not depend on the number of threads.
         """
-        if isinstance(rows, Distant):  # each batch in chunks, wherever it is
+        if isinstance(rows, RemoteRows):  # each batch in chunks, wherever it is
             return rows.sum(lambda batch: self.sum(function, batch, exact))
         exact = exact and isinstance(rows.groups, Hard)  # parts of rows do not add exactly
         size = self.chunk_rows or (

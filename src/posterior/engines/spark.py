@@ -8,8 +8,8 @@ from functools import reduce
 from operator import add, itemgetter
 from typing import Any, TypeAlias, TypeVar
 
-from posterior.data.source import Batch
 from posterior.engines.example import first_rows
+from posterior.sources.source import Batch, Source
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -20,7 +20,7 @@ BATCH_ROWS = 65_536  # a sum for each 10,000 rows, Spark's own batches, would co
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SparkTable:
+class SparkTable(Source):
     """A Spark frame, read in Arrow batches."""
 
     frame: Any

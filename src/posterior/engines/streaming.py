@@ -9,10 +9,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeVar
 
-from posterior.data.source import Batch, Source, parts
 from posterior.engines.local import n_threads, one_blas_thread
 from posterior.engines.progress import Progress
 from posterior.engines.readers import answers
+from posterior.sources.source import Batch, Source
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -45,9 +45,8 @@ class Streamed:
         def counted(batch: Batch) -> tuple[int, S]:
             return batch.frame.shape[0], function(batch)
 
-        known = getattr(source, "n_rows", None)
-        with Progress(self.verbose, "Read", total=known) as progress, one_blas_thread():
-            left = list(parts(source))
+        with Progress(self.verbose, "Read", total=source.n_rows) as progress, one_blas_thread():
+            left = list(source.parts())
             n_rows = sum(batch.frame.shape[0] for batch in _passed_over(left, skip))
             with closing(answers(counted, left, n_threads())) as found:
                 for n, value in found:

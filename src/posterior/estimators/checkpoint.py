@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.utils import check_random_state
 
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.engines.journal import Journaled
 
 FilePath: TypeAlias = str | os.PathLike[str]
@@ -21,14 +21,14 @@ FilePath: TypeAlias = str | os.PathLike[str]
 
 @contextmanager
 def checkpointed(
-    model: Any, engine: Elsewhere, source: Any, path: FilePath | None, **given: Any
-) -> Iterator[Elsewhere]:
+    model: Any, engine: BatchEngine, source: Any, path: FilePath | None, **given: Any
+) -> Iterator[BatchEngine]:
     """An engine that writes its sums down at a path until the fit is done; None: nowhere."""
     if path is None:
         yield engine
         return
     journal = import_module("posterior.storage.journal")
-    fit = journal.fit_of(model, given) | table_of(source)
+    fit = journal.fit_of(model, given) | source.identity()
     journaled = Journaled(engine, journal.JournalFile(Path(path), fit))
     try:
         yield journaled
@@ -36,17 +36,6 @@ def checkpointed(
         journaled.write()
         raise
     journaled.finish()
-
-
-def table_of(source: Any) -> dict[str, Any]:
-    """What distinguishes a table from others, as far as that is known without reading it."""
-    told: dict[str, Any] = {"columns": list(source.names)}
-    for path in getattr(source, "paths", ()):
-        state = os.stat(path)
-        told[str(path)] = [state.st_size, state.st_mtime_ns]
-    if hasattr(source, "relation"):
-        told["query"] = source.relation.sql_query()
-    return told
 
 
 def refuse_in_memory(path: FilePath | None) -> None:
@@ -58,7 +47,7 @@ def refuse_in_memory(path: FilePath | None) -> None:
         )
 
 
-def random_of(random_state: Any, engine: Elsewhere) -> np.random.RandomState:
+def random_of(random_state: Any, engine: BatchEngine) -> np.random.RandomState:
     """Random numbers that are the same after a kill, whatever the seed."""
     if random_state is None and isinstance(engine, Journaled):
         random_state = engine.once(lambda: randbelow(1 << 32))

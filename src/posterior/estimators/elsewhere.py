@@ -9,18 +9,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from posterior.data import target, validate
-from posterior.data.files import column_named
+from posterior.data import validate
 from posterior.data.rows import Hard, Rows
-from posterior.data.source import Batch, Source, errors_in
-from posterior.data.strings import Describe, Described
 from posterior.data.typing import Array
-from posterior.engines import finding
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.engines.example import first_rows
+from posterior.engines.locate import locate
 from posterior.engines.streaming import Streamed
 from posterior.estimators.checkpoint import FilePath, checkpointed, refuse_in_memory
 from posterior.generative.joint import JointStatistics
+from posterior.sources import target
+from posterior.sources.files import column_named
+from posterior.sources.source import Batch, Source, errors_in
+from posterior.sources.strings import Describe, Described
 
 HEAD = 1000  # rows that say which columns there are
 
@@ -64,9 +65,9 @@ class Learn:
             return Learned(classes, statistics, Describe(self.words)(batch))
 
 
-def found(X: Any, checkpoint: FilePath | None = None) -> tuple[Elsewhere, Source] | None:
+def found(X: Any, checkpoint: FilePath | None = None) -> tuple[BatchEngine, Source] | None:
     """The engine and the source of a table that is elsewhere; None if it is in memory."""
-    there = finding.found(X)
+    there = locate(X)
     if there is None:
         refuse_in_memory(checkpoint)
     return there
@@ -74,7 +75,7 @@ def found(X: Any, checkpoint: FilePath | None = None) -> tuple[Elsewhere, Source
 
 def refuse_elsewhere(X: Any, method: str) -> None:
     """What a method says of each row would need the memory that the rows do not have."""
-    if finding.found(X) is not None:
+    if locate(X) is not None:
         raise TypeError(
             f"Expected rows in memory for {method}, got a table that is elsewhere. Call fit, and "
             "then ask for the rows batch by batch."
@@ -83,7 +84,7 @@ def refuse_elsewhere(X: Any, method: str) -> None:
 
 def learned(
     model: Any,
-    there: tuple[Elsewhere, Source],
+    there: tuple[BatchEngine, Source],
     y: Any,
     weight: Any = None,
     checkpoint: FilePath | None = None,
@@ -92,7 +93,7 @@ def learned(
     engine, source = there
     y = column_of(source, y, "target column")
     weight = weights_of(source, weight)
-    if weight is None and hasattr(source, "summed"):  # a database may add up by itself
+    if weight is None:  # a database may add up by itself
         known = source.summed(model, y)
         if known is not None:
             return Learned(*known)
@@ -127,11 +128,10 @@ def weights_of(source: Source, asked: Any) -> Any:
     return None if asked is None else column_of(source, asked, "column of weights")
 
 
-def learn_columns(model: Any, engine: Elsewhere, source: Source, y: Any, weight: Any) -> None:
+def learn_columns(model: Any, engine: BatchEngine, source: Source, y: Any, weight: Any) -> None:
     """Names and kinds of the columns, as the model would find them in the whole table."""
     if words := _look(model, source, y, weight):
-        some = source.select(words) if hasattr(source, "select") else source
-        _correct(model, words, engine.sum(Describe(words), some))
+        _correct(model, words, engine.sum(Describe(words), source.select(words)))
 
 
 def _look(model: Any, source: Source, y: Any, weight: Any) -> list[str]:

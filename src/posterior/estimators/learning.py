@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.names import quoted
 from posterior.data.rows import Hard, Rows
-from posterior.data.source import Source
 from posterior.data.typing import Array
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.estimators import elsewhere
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.hooks import Hooks, check_same_features
 from posterior.evaluation.calibration import CALIBRATORS
 from posterior.generative.joint import JointStatistics, labeled
+from posterior.sources.source import Source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -84,7 +84,7 @@ class Learning(Hooks):
 
     def _fit_elsewhere(
         self,
-        there: tuple[Elsewhere, Source],
+        there: tuple[BatchEngine, Source],
         y: Any,
         weight: Any,
         checkpoint: FilePath | None,

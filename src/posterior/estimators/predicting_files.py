@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from posterior.data import outputs
-from posterior.data.answers import answered
-from posterior.data.learned_types import as_learned
-from posterior.data.source import Batch, Source, errors_in
-from posterior.data.streams import Files
-from posterior.engines import finding
+from posterior.engines.locate import locate
 from posterior.engines.progress import Progress
 from posterior.engines.streaming import Streamed, ahead
+from posterior.sources import outputs
+from posterior.sources.answers import answered
+from posterior.sources.learned_types import as_learned
+from posterior.sources.source import Batch, Source, errors_in
+from posterior.sources.table_files import Files
 
 TYPES = "file_types_"  # of the columns in the file that a model has learned from, if it knows
 
@@ -35,7 +35,7 @@ class PredictingFiles:
         only : bool, default=False
             Write the columns "predicted" and "p_..." alone, without those of X.
         """
-        there = finding.found(X)
+        there = locate(X)
         if there is None or not isinstance(there[0], Streamed):
             raise TypeError(
                 f"Expected the path of a file, a query or a DuckDB relation, got "
@@ -52,7 +52,7 @@ class PredictingFiles:
         """Pieces of the table to write."""
         text = isinstance(source, Files) and source.is_text
         types = getattr(self, TYPES, None) if text else None
-        n_rows, known = 0, None if types else getattr(source, "n_rows", None)
+        n_rows, known = 0, None if types else source.n_rows
         with Progress(getattr(self, "verbose", 0), "Answered", total=known) as progress:
             for written, batch in ahead(_pieces(source, plain=types is not None)):
                 with errors_in(batch):

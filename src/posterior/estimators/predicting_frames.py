@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from posterior.data.answers import answered
-from posterior.data.outputs import STDOUT
-from posterior.data.source import Batch, errors_in
-from posterior.engines import finding
+from posterior.engines.locate import locate
+from posterior.sources.answers import answered
+from posterior.sources.outputs import STDOUT
+from posterior.sources.source import Batch, errors_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ def predict_frame(model: Any, X: Any, *, only: bool = False) -> Any:
     only : bool, default=False
         The columns "predicted" and "p_..." alone, without those of X.
     """
-    engine, source = finding.found(X) or (None, None)
+    engine, source = locate(X) or (None, None)
     answer = getattr(engine, "map", None)
     if answer is None or source is None or not source.names:
         raise TypeError(

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data import target
-from posterior.data.distant import Distant, sampled
 from posterior.data.rows import Hard, Rows
-from posterior.data.source import Batch, Source, errors_in
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.preprocessing.first_look import FirstLook, Look
+from posterior.sources import target
+from posterior.sources.remote_rows import RemoteRows, sampled
+from posterior.sources.source import Batch, Source, errors_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +35,8 @@ class Reading:
 
 
 def unlabeled(
-    model: Any, engine: Elsewhere, source: Source, weight: Any, *, group: int, encoded: bool
-) -> tuple[Distant, Look]:
+    model: Any, engine: BatchEngine, source: Source, weight: Any, *, group: int, encoded: bool
+) -> tuple[RemoteRows, Look]:
     """The rows of a source, and the first look at them; sets the names of the columns."""
     first = FirstLook(None, weight, type(model).__name__, encoded=encoded)
     look = engine.sum(first, source).checked()
@@ -45,4 +45,4 @@ def unlabeled(
     reading = Reading(copy.copy(model), weight, group)
     total = partial(engine.sum, source=source)
     sample = sampled(look.kept.frame(), reading, total)
-    return Distant(total, reading, sample, look.kept.n_rows, look.weight), look
+    return RemoteRows(total, reading, sample, look.kept.n_rows, look.weight), look

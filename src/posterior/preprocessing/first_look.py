@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data import frames, target, validate
+from posterior.data import frames, validate
 from posterior.data.rows import Hard
-from posterior.data.sampling import Kept
-from posterior.data.source import Batch, errors_in
 from posterior.data.typing import Array, Codes, Floats
 from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn, empty
+from posterior.sources import target
+from posterior.sources.sampling import Kept
+from posterior.sources.source import Batch, errors_in
 from posterior.statistics.moments import Totals
 
 

@@ -12,11 +12,11 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
-from posterior.data.files import column_named
 from posterior.data.table import text as number_text
 from posterior.data.typing import Floats
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
 from posterior.preprocessing.suspicions import with_suspicions
+from posterior.sources.files import column_named
 
 FEW_ROWS = 20  # below, all values may differ by chance
 MANY = 50  # values of a category

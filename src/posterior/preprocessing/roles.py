@@ -9,8 +9,8 @@ from typing import Any
 import narwhals as nw
 
 from posterior.data import frames
-from posterior.data.files import column_named
 from posterior.preprocessing.numbers import words
+from posterior.sources.files import column_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")

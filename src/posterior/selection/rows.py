@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import clone
 
 from posterior.data import frames
-from posterior.data.files import column_named
 from posterior.data.typing import Array, Codes, Integers
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.generative.held_out import stratified_folds
 from posterior.preprocessing.roles import Roles
+from posterior.sources.files import column_named
 
 MOST_CLASSES = 1000
 MOST_ROWS = 250_000

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from posterior.data.source import Batch
 from posterior.data.typing import Array
 from posterior.generative.joint import JointStatistics
+from posterior.sources.source import Batch, Source
 from posterior.sql.connections import Database, Kind, database
 from posterior.sql.countable import NotInsideError
 from posterior.sql.expressions import table_named
@@ -22,7 +22,7 @@ ROWS = 65_536  # of a batch
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Source):
     """Rows of a database. What `posterior.sql.table` returns, and every `fit` takes."""
 
     database: Database

@@ -28,6 +28,7 @@ LAYERS = {
     "engines",
     "estimators",
     "evaluation",
+    "sources",
 }
 MOVED = {  # the names that earlier versions wrote
     "generative.HeldOut": "evaluation.HeldOut",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from posterior.data.folders import files_of
+from posterior.sources.folders import files_of
 from posterior.text.documents import Reader, located
 
 

@@ -10,8 +10,8 @@ from posterior.app.cli import explanations, models, tables
 from posterior.app.cli.command import JSON, Answer, counted
 from posterior.app.cli.options import DATA, MODEL, ROWS_OUT, SEED
 from posterior.app.cli.progress import counting
-from posterior.data import outputs
-from posterior.data.answers import answered
+from posterior.sources import outputs
+from posterior.sources.answers import answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from posterior.app.cli import models
 from posterior.app.cli.command import JSON, Answer, console, counted
 from posterior.app.cli.options import DATA, LEFT_OUT, SEED
 from posterior.app.cli.progress import busy
-from posterior.data import outputs
+from posterior.sources import outputs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,7 @@ def cluster(
     (GaussianMixture); with words among them, the columns are independent within a cluster
     (Mixture). Missing cells are welcome.
     """
-    from posterior.data import files
+    from posterior.sources import files
 
     numbers, table = _numbers(k), files.read(data).frame
     with busy("looking for clusters"):

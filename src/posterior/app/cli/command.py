@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.data.outputs import plain
+from posterior.sources.outputs import plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -59,8 +59,8 @@ def fit(
     With --stream, or for a pattern such as 'clicks/*.parquet', files may be larger than memory; a
     kind must be named.
     """
-    from posterior.data import files
     from posterior.preprocessing.inference import infer
+    from posterior.sources import files
 
     out = out or f"{name_of(data, 'model')}.posterior"
     if stream or is_pattern(data):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from posterior.data.answers import classes, columns, features
-from posterior.data.learned_types import Types, types_of
+from posterior.sources.answers import classes, columns, features
+from posterior.sources.learned_types import Types, types_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,7 +65,7 @@ def labeled(model: Any, table: pa.Table, asked: str | None) -> Labeled:
     import pyarrow.compute as pc
 
     from posterior.data import frames
-    from posterior.data.files import column_named
+    from posterior.sources.files import column_named
 
     name = asked if asked is not None else target_of(model)
     if name is None:

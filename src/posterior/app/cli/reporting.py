@@ -12,7 +12,7 @@ from posterior.app.cli.command import Answer
 from posterior.app.cli.options import DATA, LEFT_OUT, SEED, TARGET
 from posterior.app.cli.progress import busy
 from posterior.app.cli.tables import name_of
-from posterior.data.outputs import write_text
+from posterior.sources.outputs import write_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -44,7 +44,7 @@ def report(
     """
     from posterior.app.report.facts import study
     from posterior.app.report.page import render
-    from posterior.data import files
+    from posterior.sources import files
 
     file = files.read(data)
     folder = Path(out or f"{name_of(data, 'table')}-report")

@@ -14,15 +14,15 @@ def is_pattern(data: str) -> bool:
     """Whether a path stands for several files."""
     from pathlib import Path
 
-    from posterior.data.streams import PATTERN
+    from posterior.sources.table_files import PATTERN
 
     return bool(PATTERN.search(data)) and not Path(data).exists()
 
 
 def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: str) -> Answer:
     """Learn a model of all columns but those left out, some rows at a time."""
-    from posterior.data.files import column_named
-    from posterior.data.streams import matching
+    from posterior.sources.files import column_named
+    from posterior.sources.table_files import matching
 
     known = _model(kind)
     source = matching(data)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from posterior.data.learned_types import Types, as_learned
+from posterior.sources.learned_types import Types, as_learned
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ def pieces(path: str, types: Types | None) -> Iterator[tuple[pa.Table, pa.Table]
 
     Without types, each piece is read by what it holds itself.
     """
-    from posterior.data import files
+    from posterior.sources import files
 
     first_row = 1
     for piece in files.batches(path):
@@ -36,7 +36,7 @@ def pieces(path: str, types: Types | None) -> Iterator[tuple[pa.Table, pa.Table]
 
 def row_of(path: str, number: int) -> pa.Table:
     """One row of a table, its cells as the file has them; 1 is the first below the header."""
-    from posterior.data import files
+    from posterior.sources import files
 
     n_rows = 0
     for piece in files.batches(path):
@@ -52,7 +52,7 @@ def with_cells(
     """A row, or an empty one of some columns, with cells as COLUMN=VALUE says."""
     import pyarrow as pa
 
-    from posterior.data.files import MISSING, column_named, typed
+    from posterior.sources.files import MISSING, column_named, typed
 
     if row is None:
         row = pa.table({name: pa.array([None], pa.string()) for name in columns})

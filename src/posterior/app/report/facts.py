@@ -35,7 +35,6 @@ from posterior.app.report.surprises import surprises
 from posterior.app.report.telling_words import TellingWords
 from posterior.app.report.usage import how, snippets
 from posterior.data import frames
-from posterior.data.files import column_named
 from posterior.estimators import NaiveBayes
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.ranking import precision_recall, roc
@@ -43,6 +42,7 @@ from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
 from posterior.preprocessing.inference import infer
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
+from posterior.sources.files import column_named
 
 __all__ = ["Facts", "Study", "facts", "study"]
 
@@ -96,7 +96,7 @@ def study(
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
     source : name of the file
-    notes : sentences to say about the data, such as those of `posterior.data.files.read`
+    notes : sentences to say about the data, such as those of `posterior.sources.files.read`
     subgroup : names of columns to score by; by default up to three of few values
     keep, drop : names of columns that models should see, or should not
     seed : of the folds and samples

@@ -19,7 +19,7 @@ def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
     python = "\n".join(
         [
             "import posterior",
-            "from posterior.data.files import read",
+            "from posterior.sources.files import read",
             "",
             f"model = posterior.load({json.dumps(model)})",
             f"rows = read({json.dumps(new)}).frame",

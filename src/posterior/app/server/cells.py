@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from posterior.app.server.columns import Column
-from posterior.data.files import MISSING, column_named
+from posterior.sources.files import MISSING, column_named
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,9 +14,9 @@ from posterior.app.cli import models
 from posterior.app.server.cells import Row, table_of
 from posterior.app.server.columns import Column, columns_of, reads_documents
 from posterior.data import validate
-from posterior.data.learned_types import Types
 from posterior.data.names import plain
 from posterior.data.typing import Floats
+from posterior.sources.learned_types import Types
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,7 +75,7 @@ class Served:
     def read(self, table: pa.Table) -> Any:
         """A table as the model takes it."""
         if self.documents and not hasattr(self.model, "roles"):
-            from posterior.data.files import column_named
+            from posterior.sources.files import column_named
 
             name = "text" if table.num_columns > 1 else table.column_names[0]
             column = table.column(column_named(table.column_names, name))

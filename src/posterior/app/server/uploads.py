@@ -16,7 +16,7 @@ import numpy as np
 from posterior.app.cli import tables
 from posterior.app.server.errors import RequestError
 from posterior.app.server.served import Served, decide
-from posterior.data import files, outputs
+from posterior.sources import files, outputs
 
 if TYPE_CHECKING:
     import pyarrow as pa

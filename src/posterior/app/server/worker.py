@@ -20,7 +20,7 @@ def train(upload: str, source: str, target: str, folder: str, most: int) -> str:
     from posterior.app.cli import models
     from posterior.app.report.facts import study
     from posterior.app.report.page import render
-    from posterior.data import files
+    from posterior.sources import files
 
     n_rows = 0
     for piece in files.batches(upload):  # a small file may unpack to a large table

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posterior.data.distant import Distant
 from posterior.data.typing import Floats, Integers
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers.quadratic_model import ByColumns, Columns, Model, Written
@@ -24,6 +23,7 @@ from posterior.discriminative.solvers.solution import (
     largest,
     near,
 )
+from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.quadratic import Quadratic
 
 WRITTEN = 300  # coefficients whose Hessian is written down
@@ -47,7 +47,7 @@ class ProximalNewton:
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
         rows, ridge, lasso = objective.weight, objective.penalty.ridge, objective.penalty.lasso
-        away = isinstance(objective.rows, Distant)  # whose columns are not at hand
+        away = isinstance(objective.rows, RemoteRows)  # whose columns are not at hand
         columns = None if away or objective.size <= WRITTEN else Columns.none(objective)
         look = objective.quadratic if columns is None else objective.gradient
         coef = balanced(start, ridge, lasso)

@@ -11,9 +11,8 @@ import numpy as np
 from posterior.data import frames, validate
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Hard, Rows
-from posterior.data.source import Source
 from posterior.data.typing import Array, Floats
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.dependence.distant import ClassHistograms, Total, learned
 from posterior.estimators.dependence.reading import coded_column
@@ -23,6 +22,7 @@ from posterior.estimators.table import TableInput
 from posterior.families.dependence import BackOff, Coding
 from posterior.families.dependence.smoothing import Smoothing, check_smoothing
 from posterior.generative.joint import JointStatistics
+from posterior.sources.source import Source
 from posterior.statistics.class_cuts import cut_points
 from posterior.statistics.class_histogram import class_histograms
 
@@ -109,7 +109,7 @@ class DependenceClassifier(TableInput, JointClassifier):
         return super()._sum(rows)
 
     def _fit_elsewhere(
-        self, there: tuple[Elsewhere, Source], y: Any, weight: Any, checkpoint: FilePath | None
+        self, there: tuple[BatchEngine, Source], y: Any, weight: Any, checkpoint: FilePath | None
     ) -> Self:
         """The same passes over rows that are not in memory: what each adds up is a sum."""
         self._validate_params()

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from posterior.data.rows import Rows
-from posterior.data.source import Source
 from posterior.data.typing import Array
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.estimators.checkpoint import FilePath, checkpointed
 from posterior.estimators.elsewhere import Learn, Learned, column_of, learn_columns, weights_of
+from posterior.sources.source import Source
 from posterior.statistics.class_histogram import ClassHistogram
 
 S = TypeVar("S")
@@ -52,7 +52,7 @@ class Looking:
 
 
 def learned(
-    model: Any, there: tuple[Elsewhere, Source], y: Any, weight: Any, checkpoint: FilePath | None
+    model: Any, there: tuple[BatchEngine, Source], y: Any, weight: Any, checkpoint: FilePath | None
 ) -> Learned:
     """One pass for each look, and one for the sums of all rows of a source."""
     engine, source = there

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Self
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.rows import Rows
-from posterior.data.source import Source
 from posterior.data.table import Table
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.dependence.choosing import Choice, choose
 from posterior.estimators.dependence.common import CONSTRAINTS, DependenceClassifier
@@ -25,6 +24,7 @@ from posterior.families.dependence.structure import (
 )
 from posterior.families.family import AnyFamily
 from posterior.generative.joint import JointStatistics, labeled
+from posterior.sources.source import Source
 from posterior.statistics.information import conditional_mutual_information, mutual_information
 
 
@@ -132,7 +132,7 @@ class KDB(DependenceClassifier):
         return choose(rows, family, counted.features, log_prior, order, self.k, self.engine_.fill)
 
     def _fit_elsewhere(
-        self, there: tuple[Elsewhere, Source], y: Any, weight: Any, checkpoint: FilePath | None
+        self, there: tuple[BatchEngine, Source], y: Any, weight: Any, checkpoint: FilePath | None
     ) -> Self:
         if self.selective and self.structure is None:
             raise ValueError(

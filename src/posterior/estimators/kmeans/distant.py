@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from posterior.data.rows import Rows
-from posterior.data.source import Source
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.estimators.unlabeled import unlabeled
 from posterior.generative.kmeans.distant import DistantPoints
 from posterior.generative.kmeans.points import Points
+from posterior.sources.source import Source
 from posterior.statistics.moments import floats
 
 
-def distant_points(model: Any, engine: Elsewhere, source: Source, weight: Any) -> DistantPoints:
+def distant_points(model: Any, engine: BatchEngine, source: Source, weight: Any) -> DistantPoints:
     """The points of a source; sets the names of the columns."""
     rows, look = unlabeled(model, engine, source, weight, group=0, encoded=True)
     rows = rows.map(_contiguous)

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from posterior.data.typing import Floats
-from posterior.engines.finding import found
+from posterior.engines.locate import locate
 from posterior.estimators.checkpoint import (
     FilePath,
     checkpointed,
@@ -145,7 +145,7 @@ class KMeans(Clusters):
                 RuntimeWarning,
                 stacklevel=3,
             )
-        where = found(X)
+        where = locate(X)
         if where is None:
             refuse_in_memory(checkpoint)
             points = self._points(X, sample_weight, reset=True)

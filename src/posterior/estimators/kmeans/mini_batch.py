@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Array, Floats
-from posterior.engines.finding import found
+from posterior.engines.locate import locate
 from posterior.estimators.elsewhere import weights_of
 from posterior.estimators.kmeans.common import Clusters
 from posterior.estimators.kmeans.distant import distant_points
@@ -120,7 +120,7 @@ class MiniBatchKMeans(Clusters):
         sample_weight : array of shape (n_samples,), or of a table elsewhere the name of a column
         """
         self._validate_params()
-        where = found(X)
+        where = locate(X)
         if where is None:
             points = self._points(X, sample_weight, reset=True)
         else:

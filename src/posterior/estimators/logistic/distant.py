@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 
-from posterior.data import target
-from posterior.data.distant import Distant, sampled
 from posterior.data.rows import Hard, Rows
-from posterior.data.source import Batch, Source, errors_in
 from posterior.data.typing import Array, Floats
-from posterior.engines.engine import Elsewhere
-from posterior.engines.finding import found
+from posterior.engines.engine import BatchEngine
+from posterior.engines.locate import locate
 from posterior.estimators.checkpoint import FilePath, checkpointed, refuse_in_memory
 from posterior.estimators.elsewhere import column_of, weights_of
 from posterior.estimators.logistic import settings
 from posterior.preprocessing.first_look import ClassWeights, FirstLook
+from posterior.sources import target
+from posterior.sources.remote_rows import RemoteRows, sampled
+from posterior.sources.source import Batch, Source, errors_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,9 @@ class Reading:
         return Rows(features, Hard(codes, len(self.classes), weight))
 
 
-def distant_rows(model: Any, engine: Elsewhere, source: Source, y: Any, weight: Any) -> Distant:
+def distant_rows(
+    model: Any, engine: BatchEngine, source: Source, y: Any, weight: Any
+) -> RemoteRows:
     """The rows of a source; sets the classes, the names of the columns, and how they are read."""
     look = engine.sum(FirstLook(y, weight, type(model).__name__, encoded=True), source).checked()
     assert look.classes is not None
@@ -65,7 +67,7 @@ def distant_rows(model: Any, engine: Elsewhere, source: Source, y: Any, weight: 
         weights = np.full(len(sample), n) if sample.hard.weight is None else n * sample.hard.weight
         sample = Rows(sample.X, Hard(sample.hard.codes, len(seen.classes), weights))
     of_all = look.weight if factor is None else float(factor @ seen.weight)
-    return Distant(total, reading, sample, look.kept.n_rows, of_all)
+    return RemoteRows(total, reading, sample, look.kept.n_rows, of_all)
 
 
 def class_factors(asked: Any, seen: ClassWeights) -> Floats | None:
@@ -81,9 +83,9 @@ def class_factors(asked: Any, seen: ClassWeights) -> Floats | None:
 @contextmanager
 def all_rows(
     model: Any, X: Any, y: Any, weight: Any, offset: Any, checkpoint: FilePath | None
-) -> Iterator[Rows | Distant]:
+) -> Iterator[Rows | RemoteRows]:
     """The rows of a fit, in memory or elsewhere, while it lasts."""
-    where = found(X)
+    where = locate(X)
     if where is None:
         refuse_in_memory(checkpoint)
         yield model._rows(X, y, weight, offset)

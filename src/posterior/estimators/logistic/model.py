@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from posterior import kernels
 from posterior.data import frames, validate
-from posterior.data.distant import Distant
 from posterior.data.names import plain
 from posterior.data.rows import Features, Hard, Rows, SparseRows
 from posterior.data.typing import Array, Floats
@@ -21,14 +20,15 @@ from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty
 from posterior.discriminative.solvers import Solution, Solver, Watch
 from posterior.discriminative.solvers.solution import ignore
-from posterior.engines.finding import found
 from posterior.engines.local import Local
+from posterior.engines.locate import locate
 from posterior.estimators.explaining import ExplainingRows
 from posterior.estimators.logistic import settings
 from posterior.estimators.numeric import NumericInput
 from posterior.families.linear import affine_scorer, dense
 from posterior.generative.explanation import Evidence
 from posterior.preprocessing.encoding import Encoding
+from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.moments import floats
 
 
@@ -86,7 +86,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Rows:
         """Checked input, as the loss reads it; sets the classes."""
-        if found(X) is not None:
+        if locate(X) is not None:
             raise TypeError(
                 f"Expected rows in memory, which {type(self).__name__} splits into folds, got a "
                 "table that is elsewhere. Use LogisticRegression, or read some of the rows."
@@ -124,7 +124,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         factor = each[codes].astype(np.float64)
         return np.asarray(factor if weight is None else factor * weight)
 
-    def _objective(self, rows: Rows | Distant, C: float, ratio: float) -> Objective:
+    def _objective(self, rows: Rows | RemoteRows, C: float, ratio: float) -> Objective:
         shape = (self._n_outputs, rows.sample.X.shape[1] + int(self.fit_intercept))
         scale = self.intercept_scaling if self.solver == "liblinear" else np.inf
         penalty = settings.penalty_of(shape, C, ratio, scale if self.fit_intercept else None)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from posterior.data.distant import Distant
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
@@ -23,6 +22,7 @@ from posterior.discriminative.solvers import (
     Solver,
     Stop,
 )
+from posterior.sources.remote_rows import RemoteRows
 
 SOLVERS = (
     "auto",
@@ -203,7 +203,7 @@ def stop_of(model: Any) -> Stop:
 def solver_of(name: str, objective: Objective, stop: Stop, step: float) -> Solver:
     """The solver that goes by a name, or the best one for this objective."""
     if not objective.penalty.smooth:
-        if isinstance(objective.rows, Distant) and objective.size > LASSO:
+        if isinstance(objective.rows, RemoteRows) and objective.size > LASSO:
             raise ValueError(
                 f"Expected at most {LASSO} coefficients for a lasso on a table that is elsewhere, "
                 f"got {objective.size}: its columns are not at hand one by one. Use l1_ratio=0, "

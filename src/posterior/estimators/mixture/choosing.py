@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from posterior import kernels
-from posterior.data.distant import Distant
 from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.families.family import fill
 from posterior.generative.em import Ascent
 from posterior.generative.joint import Joint
+from posterior.sources.remote_rows import RemoteRows
 
 if TYPE_CHECKING:
     from posterior.estimators.mixture.model import MixtureModel
@@ -52,13 +52,13 @@ def refuse_held_out(model: MixtureModel) -> None:
 
 def compared(
     model: MixtureModel,
-    rows: Rows | Distant,
+    rows: Rows | RemoteRows,
     trials: list[Ascent[Any, Any]],
     random: np.random.RandomState,
 ) -> tuple[Table, int]:
     """A line for each number of components, and which is best."""
     asked = criterion_of(model)
-    n = rows.weight if isinstance(rows, Distant) else float(_weight(rows).sum())
+    n = rows.weight if isinstance(rows, RemoteRows) else float(_weight(rows).sum())
     lines: dict[str, list[float]] = {name: [] for name in ("log_likelihood", "bic", "aic", "icl")}
     size: list[int] = []
     for trial in trials:

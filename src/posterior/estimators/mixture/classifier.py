@@ -17,12 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior import kernels
 from posterior.data import validate
-from posterior.data.distant import Distant
 from posterior.data.names import quoted
 from posterior.data.rows import Features, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.engines.finding import found
+from posterior.engines.locate import locate
 from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.checkpoint import (
     FilePath,
@@ -42,6 +41,7 @@ from posterior.generative.components import Components
 from posterior.generative.em import Ascent, Hidden, Stop, climb
 from posterior.generative.expectation import HIDDEN, expectation
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.sources.remote_rows import RemoteRows
 
 
 class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
@@ -167,7 +167,7 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
             again, it goes on from there to the same model.
         """
         self._validate_params()
-        where = found(X)
+        where = locate(X)
         if where is None:
             refuse_in_memory(checkpoint)
             base, rows = self._rows(X, y, sample_weight)
@@ -181,7 +181,7 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
             return self._fit(base, away, random_of(self.random_state, engine))
 
     def _fit(
-        self, base: GenerativeClassifier, rows: Rows | Distant, random: np.random.RandomState
+        self, base: GenerativeClassifier, rows: Rows | RemoteRows, random: np.random.RandomState
     ) -> Self:
         self.n_features_in_ = base.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
@@ -202,7 +202,7 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
         return base, Rows(features, Hard(codes, len(self.classes_), weight))
 
     def _learn(
-        self, base: GenerativeClassifier, rows: Rows | Distant, random: np.random.RandomState
+        self, base: GenerativeClassifier, rows: Rows | RemoteRows, random: np.random.RandomState
     ) -> None:
         rows = rows.map(partial(weighed, hidden_weight=self.hidden_weight))
         components = self._components(rows.sample.hard)
@@ -239,13 +239,13 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
         return components
 
     def _hidden(
-        self, base: GenerativeClassifier, rows: Rows | Distant, components: Components
+        self, base: GenerativeClassifier, rows: Rows | RemoteRows, components: Components
     ) -> Hidden[Any, Any]:
         pooled = summed(base, rows.map(in_one))
         allowed = components.allowed
 
         def maximize(sums: JointStatistics[Any], before: Joint[Any, Any] | None) -> Joint[Any, Any]:
-            if before is None and isinstance(rows, Distant) and not rows.complete:
+            if before is None and isinstance(rows, RemoteRows) and not rows.complete:
                 # with room for values that the rows of the first guess do not have
                 sums = sums + pooled.placed(np.zeros(1, np.int64), len(components)) * 0
             if before is None or not sums.features.keeps_rows():
@@ -274,7 +274,7 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
         self,
         base: GenerativeClassifier,
         hidden: Hidden[Any, Any],
-        rows: Rows | Distant,
+        rows: Rows | RemoteRows,
         components: Components,
         random: np.random.RandomState,
     ) -> Ascent[Any, Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from posterior.data.distant import Distant
-from posterior.data.source import Source
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.estimators.unlabeled import unlabeled
 from posterior.generative.expectation import HIDDEN
+from posterior.sources.remote_rows import RemoteRows
+from posterior.sources.source import Source
 
 
-def hidden_rows(model: Any, engine: Elsewhere, source: Source, weight: Any) -> Distant:
+def hidden_rows(model: Any, engine: BatchEngine, source: Source, weight: Any) -> RemoteRows:
     """The rows of a source; sets the names of the columns, and how they are read."""
     if not isinstance(model.init_params, str):
         raise ValueError(

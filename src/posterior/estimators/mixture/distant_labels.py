@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data import target, validate
-from posterior.data.distant import Distant, sampled
+from posterior.data import validate
 from posterior.data.frames import missing
 from posterior.data.rows import Hard, Rows
-from posterior.data.source import Batch, Source, errors_in
 from posterior.data.typing import Array, Codes
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
 from posterior.generative.expectation import HIDDEN
 from posterior.preprocessing.first_look import FirstLook
+from posterior.sources import target
+from posterior.sources.remote_rows import RemoteRows, sampled
+from posterior.sources.source import Batch, Source, errors_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,8 @@ class Reading:
 
 
 def partly_labeled(
-    base: Any, marker: Any, engine: Elsewhere, source: Source, y: Any, weight: Any
-) -> tuple[Array, Distant]:
+    base: Any, marker: Any, engine: BatchEngine, source: Source, y: Any, weight: Any
+) -> tuple[Array, RemoteRows]:
     """The classes and the rows of a source; the classifier gets to know the columns."""
     labels = PartlyKnown(marker)
     look = engine.sum(FirstLook(y, weight, type(base).__name__, False, labels), source).checked()
@@ -75,4 +76,4 @@ def partly_labeled(
     reading = Reading(copy.copy(base), y, weight, labels, classes)
     total = partial(engine.sum, source=source)
     sample = sampled(look.kept.frame(), reading, total)
-    return classes, Distant(total, reading, sample, look.kept.n_rows, look.weight)
+    return classes, RemoteRows(total, reading, sample, look.kept.n_rows, look.weight)

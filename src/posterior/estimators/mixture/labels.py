@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from posterior.data import validate
-from posterior.data.distant import Distant
 from posterior.data.frames import missing
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes
 from posterior.estimators.base import GenerativeClassifier
 from posterior.generative.expectation import HIDDEN
 from posterior.generative.joint import JointStatistics, labeled
+from posterior.sources.remote_rows import RemoteRows
 
 
 def partly_known(y: Any, marker: Any, n_rows: int) -> tuple[Array, Codes]:
@@ -79,8 +79,8 @@ def in_one(rows: Rows) -> Rows:
     return Rows(rows.X, Hard(np.zeros(len(rows), np.int32), 1, rows.hard.weight))
 
 
-def summed(base: GenerativeClassifier, rows: Rows | Distant) -> JointStatistics[Any]:
+def summed(base: GenerativeClassifier, rows: Rows | RemoteRows) -> JointStatistics[Any]:
     """Rows by their groups; cells of a table elsewhere are looked at when it is read."""
-    if not isinstance(rows, Distant):
+    if not isinstance(rows, RemoteRows):
         return base._sum(rows)
     return base.engine_.sum(partial(labeled, family=base._family()), rows)

@@ -11,12 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from posterior.data import validate
-from posterior.data.distant import Distant
 from posterior.data.errors import DegenerateWarning, NotFiniteError
 from posterior.data.rows import Features, Groups, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.engines.finding import found
+from posterior.engines.locate import locate
 from posterior.estimators.checkpoint import (
     FilePath,
     checkpointed,
@@ -35,6 +34,7 @@ from posterior.generative.em import Ascent, Hidden, Stop, climb, leap
 from posterior.generative.expectation import HIDDEN, expectation
 from posterior.generative.joint import Joint, JointStatistics, labeled
 from posterior.generative.start import Start, embedded, first_groups, points_of
+from posterior.sources.remote_rows import RemoteRows
 
 VANISHED = 1e-3  # average rows: a component of fewer is gone
 
@@ -91,7 +91,7 @@ class MixtureModel(Answering):
 
     def _learn(self, X: Any, sample_weight: Any, checkpoint: FilePath | None = None) -> None:
         self._validate_params()
-        where = found(X)
+        where = locate(X)
         if where is None:
             refuse_in_memory(checkpoint)
             rows = self._rows(X, sample_weight, reset=True)
@@ -104,7 +104,7 @@ class MixtureModel(Answering):
             away = hidden_rows(self, engine, source, weight)
             self._climb(away, random_of(self.random_state, engine))
 
-    def _climb(self, rows: Rows | Distant, random: np.random.RandomState) -> None:
+    def _climb(self, rows: Rows | RemoteRows, random: np.random.RandomState) -> None:
         """The best of all starts and numbers of components."""
         numbers = self._numbers(len(rows))
         trials = [self._best(rows, k, random) for k in numbers]
@@ -139,7 +139,7 @@ class MixtureModel(Answering):
         return numbers
 
     def _best(
-        self, rows: Rows | Distant, k: int, random: np.random.RandomState
+        self, rows: Rows | RemoteRows, k: int, random: np.random.RandomState
     ) -> tuple[Ascent[Any, Any], Table]:
         """The best of n_init ascents, or one that goes on where the last fit ended; and all."""
         again = self.warm_start and hasattr(self, "converged_") and len(self.weights_) == k
@@ -160,7 +160,7 @@ class MixtureModel(Answering):
         }
         return best, Table(starts)
 
-    def _hidden(self, rows: Rows | Distant, k: int) -> Hidden[Any, Any]:
+    def _hidden(self, rows: Rows | RemoteRows, k: int) -> Hidden[Any, Any]:
         family = self._family()
         rows, pool = rows.map(partial(_among, n_groups=k)), rows.map(in_one)
         pooled = self._checked(
@@ -168,7 +168,7 @@ class MixtureModel(Answering):
         )
 
         def maximize(sums: JointStatistics[Any], before: Joint[Any, Any] | None) -> Joint[Any, Any]:
-            if before is None and isinstance(rows, Distant) and not rows.complete:
+            if before is None and isinstance(rows, RemoteRows) and not rows.complete:
                 # with room for values that the rows of the first guess do not have
                 sums = sums + pooled.placed(np.zeros(1, np.int64), k) * 0
             log_prior = self._log_prior(sums.weight.rounded())

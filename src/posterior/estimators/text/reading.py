@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from posterior.data import frames
-from posterior.data.folders import labeled_files
 from posterior.data.typing import Array
 from posterior.estimators.text.analyzing import Analyzing
 from posterior.estimators.text.progress import Progress
+from posterior.sources.folders import labeled_files
 from posterior.text.arrow import ArrowText
 from posterior.text.blocks import gathered
 from posterior.text.counted import CountedRows

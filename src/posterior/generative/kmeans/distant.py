@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from posterior import kernels
-from posterior.data.distant import Distant
 from posterior.data.rows import Hard, Rows, slabs
-from posterior.data.source import Source
 from posterior.data.typing import Codes, Floats
 from posterior.generative.kmeans.bounded import origin_of
 from posterior.generative.kmeans.geometries import Dense
 from posterior.generative.kmeans.points import Points, Spread, spread_of
 from posterior.generative.kmeans.space import Assigned, Geometry, Space, nearest
 from posterior.kernels.centers import Centers
+from posterior.sources.remote_rows import RemoteRows
+from posterior.sources.source import Source
 from posterior.statistics.moments import Totals, floats
 
 
@@ -25,7 +25,7 @@ from posterior.statistics.moments import Totals, floats
 class DistantPoints(Points):
     """The points of the sample, whose sums are those of all rows."""
 
-    away: Distant
+    away: RemoteRows
 
     def space(self, n_centers: int) -> Away:
         near = Points(self.X, self.weight, self.geometry, self.fill, self.sum).space(n_centers)

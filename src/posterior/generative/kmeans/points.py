@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data.distant import Distant
 from posterior.data.rows import Hard, Rows, SparseRows, slabs, take
 from posterior.data.typing import Array, Floats
 from posterior.generative.kmeans.bounded import Bounded
 from posterior.generative.kmeans.geometries import Dense, Gaps, Sparse
 from posterior.generative.kmeans.space import Fill, Geometry, Plain, Space, Sum, squared
+from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.moments import Moments
 
 
@@ -117,7 +117,7 @@ class Points:
         return float(self.weights @ space.distances())
 
 
-def spread_of(geometry: Geometry, rows: Rows | Distant, sum: Sum) -> Spread:
+def spread_of(geometry: Geometry, rows: Rows | RemoteRows, sum: Sum) -> Spread:
     """Of rows that are one group."""
     moments: Moments = sum(lambda rows: geometry.moments(rows.X, rows.hard), rows)
     mean, scatter = moments.mean_and_scatter()

@@ -8,13 +8,13 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from posterior.data.distant import Distant
 from posterior.data.rows import Features, Hard, Rows, slabs, take
 from posterior.data.typing import Codes, Floats
+from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.moments import Moments, Totals
 
 Fill: TypeAlias = Callable[[Callable[[Any, slice, Any], None], Any, Any], None]
-Sum: TypeAlias = Callable[[Callable[[Rows], Any], Rows | Distant], Any]
+Sum: TypeAlias = Callable[[Callable[[Rows], Any], Rows | RemoteRows], Any]
 
 CANCELLED = 1e-6  # of |x|² + |c|²: below it, a distance is taken again by differences
 CLOSE = 1e-12  # of the same: what matrix products cannot tell apart

@@ -1,8 +1,9 @@
-"""Tables that are read in batches from files, or from a query of DuckDB."""
+"""Tables in files, read in batches."""
 
 from __future__ import annotations
 
 import glob
+import os
 import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
@@ -13,15 +14,14 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from posterior.data import csv_files, files, parquet_files
-from posterior.data.source import Batch
+from posterior.sources import csv_files, files, parquet_files
+from posterior.sources.source import Batch, Source
 
-SQL = re.compile(r"\s*(select|from|with)\s", re.IGNORECASE)
 PATTERN = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, eq=False)
-class Files:
+class Files(Source):
     """One table in one or more files, one after the other.
 
     Columns stand in the order of the first file; a column has one type in all files, and in CSV
@@ -69,6 +69,12 @@ class Files:
         from pyarrow import parquet
 
         return sum(parquet.read_metadata(path).num_rows for path in self.paths)
+
+    def identity(self) -> dict[str, Any]:
+        """The columns, and the size and time of each file."""
+        states = {str(path): os.stat(path) for path in self.paths}
+        stamps = {path: [state.st_size, state.st_mtime_ns] for path, state in states.items()}
+        return Source.identity(self) | stamps
 
     def batches(self) -> Generator[Batch, None, None]:
         """The rows of all files."""
@@ -155,41 +161,6 @@ class Files:
             for table in tables:
                 if table.num_rows:
                     yield table.select(names)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Query:
-    """The rows of a DuckDB relation, in the order that the database gives them."""
-
-    relation: Any
-    place: str = "the query"
-    rows: int = files.BATCH_ROWS
-
-    @property
-    def names(self) -> list[str]:
-        """The columns."""
-        return list(self.relation.columns)
-
-    def select(self, names: Sequence[str]) -> Query:
-        """Some of the columns."""
-        return replace(self, relation=self.relation.select(*map(csv_files.identifier, names)))
-
-    def batches(self) -> Generator[Batch, None, None]:
-        """The rows, as the query runs."""
-        import pyarrow as pa
-
-        first = 0
-        with files.plain_errors(self.place):
-            for batch in self.relation.to_arrow_reader(self.rows):
-                if batch.num_rows:
-                    yield Batch(pa.Table.from_batches([batch]), self.place, first)
-                    first += batch.num_rows
-
-
-def query(text: str) -> Query:
-    """The answer of an own DuckDB to a query, which may name files."""
-    with files.plain_errors("the query"):
-        return Query(files.connection().sql(text))
 
 
 def matching(path: str | Path | Sequence[str | Path]) -> Files:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from posterior.data.rows import Rows
-from posterior.data.source import Batch
+from posterior.sources.source import Batch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Distant:
+class RemoteRows:
     """Rows of a table that is elsewhere: every sum of them is a pass over its batches."""
 
     total: Callable[[Callable[[Batch], Any]], Any]  # adds up a function of the batches
@@ -33,7 +33,7 @@ class Distant:
         prepare = self.prepare  # all that travels with the function: the sample stays here
         return self.total(lambda batch: function(prepare(batch)))
 
-    def map(self, function: Callable[[Rows], Rows]) -> Distant:
+    def map(self, function: Callable[[Rows], Rows]) -> RemoteRows:
         """The same rows seen in another way, such as in other groups."""
         return replace(self, prepare=_Then(self.prepare, function), sample=function(self.sample))
 

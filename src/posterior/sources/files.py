@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from posterior.data import csv_files, parquet_files
-from posterior.data.csv_files import MISSING, typed
-from posterior.data.folders import documents
+from posterior.sources import csv_files, parquet_files
+from posterior.sources.csv_files import MISSING, typed
+from posterior.sources.folders import documents
 
 __all__ = ["MISSING", "File", "batches", "column_named", "format_of", "located", "read", "typed"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from posterior.data.source import Source
-from posterior.engines.engine import Elsewhere
+from posterior.engines.engine import BatchEngine
+from posterior.sources.source import Source
 
 AT_HOME = {"numpy", "pandas", "polars", "pyarrow", "scipy"}  # in memory, at a glance
 
 
-def found(X: Any) -> tuple[Elsewhere, Source] | None:
+def locate(X: Any) -> tuple[BatchEngine, Source] | None:
     """The engine and the source of a table that is elsewhere; None if it is in memory."""
     home = type(X).__module__.partition(".")[0]
     if home in AT_HOME:
@@ -33,14 +33,14 @@ def found(X: Any) -> tuple[Elsewhere, Source] | None:
 
 
 def _streamed(X: Any, home: str) -> Source | None:
-    """Files by their paths, and queries of DuckDB; a value of `data` that is a source is one."""
-    from posterior.data import streams
+    """Files by their paths, and queries of DuckDB; a source is one already."""
+    from posterior.sources import query, table_files
 
-    if isinstance(X, str) and streams.SQL.match(X):
-        return streams.query(X)
+    if isinstance(X, str) and query.SQL.match(X):
+        return query.answer(X)
     paths = [X] if isinstance(X, str | os.PathLike) else X
     if isinstance(paths, list) and paths and all(isinstance(p, str | os.PathLike) for p in paths):
-        return streams.matching(paths)
+        return table_files.matching(paths)
     if home in {"duckdb", "_duckdb"} and hasattr(X, "to_arrow_reader"):
-        return streams.Query(X)
-    return X if hasattr(X, "batches") and hasattr(X, "names") else None
+        return query.Query(X)
+    return X if isinstance(X, Source) else None

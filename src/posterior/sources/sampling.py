@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data.source import Batch
 from posterior.data.typing import Array
+from posterior.sources.source import Batch
 
 MOST = 100_000  # rows of a sample
 LAST = (1 << 64) - 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from posterior.data import outputs
-from posterior.data.files import column_named
+from posterior.sources import outputs
+from posterior.sources.files import column_named
 
 if TYPE_CHECKING:
     import pyarrow as pa

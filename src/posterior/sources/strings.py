@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from posterior.data import frames
-from posterior.data.source import Batch
+from posterior.sources.source import Batch
 
 MOST = 1 << 20  # hashes that are kept; of more different strings, the number is an estimate
 
