@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import stats
@@ -36,6 +37,7 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
     log p(x | k) = Σⱼ xⱼ log p_kj + (1 - xⱼ) log(1 - p_kj)
     """
 
+    exact: ClassVar[bool] = True
     prior: DiscretePrior = LAPLACE
     threshold: float | None = 0.0
 

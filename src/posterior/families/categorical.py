@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import stats
@@ -41,6 +42,7 @@ class Categorical(Family[Counts, CategoricalParameters]):
     the start. `n_values` says how many values there are where more are possible than were seen.
     """
 
+    exact: ClassVar[bool] = True
     prior: DiscretePrior = LAPLACE
     n_values: tuple[int, ...] | None = None
 

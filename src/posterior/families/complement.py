@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Complement(Family[Totals, MultinomialParameters]):
     A score, not a density: it ranks groups, and has no samples.
     """
 
+    exact: ClassVar[bool] = True
     prior: Laplace = LAPLACE
     norm: bool = False
 

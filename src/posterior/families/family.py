@@ -45,6 +45,11 @@ class Intervals:
 class Family(Protocol[S, P]):
     """log p(x | k) for every group, from sums over rows. Stateless; fields are its settings."""
 
+    @property
+    def exact(self) -> bool:
+        """Whether statistics of whole rows add without rounding, however the rows are cut."""
+        return False
+
     def statistics(self, X: Any, groups: Groups) -> S:
         """What rows add to the sums of their groups."""
         ...

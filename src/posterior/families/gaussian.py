@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special, stats
@@ -97,6 +97,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
     all columns of a group one variance. `variance` is known beforehand, if it is given.
     """
 
+    exact: ClassVar[bool] = True
     prior: GaussianPrior | None = ONE_ROW
     predictive: bool = False
     alike: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import special, stats
@@ -39,6 +40,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
     `predictive` draws from an urn that is itself uncertain: the Dirichlet-multinomial.
     """
 
+    exact: ClassVar[bool] = True
     prior: DiscretePrior = LAPLACE
     predictive: bool = False
 

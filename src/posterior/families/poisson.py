@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import special, stats
@@ -34,6 +35,7 @@ class Poisson(Family[Totals, PoissonParameters]):
     `predictive` integrates over the gamma posterior of the rate: the negative binomial.
     """
 
+    exact: ClassVar[bool] = True
     prior: PseudoRows = ONE_ROW
     predictive: bool = False
 

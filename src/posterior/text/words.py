@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,6 +39,7 @@ class Words(Family[TermSums, WordParameters]):
     evidence is that of all words together.
     """
 
+    exact: ClassVar[bool] = True
     prior: DiscretePrior = LAPLACE
 
     @property
