@@ -51,8 +51,8 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
     step : float, default=1e-4
         η of gradient ascent.
     firth : bool, default=False
-        Firth's penalized likelihood instead of C, for two classes: finite also where columns
-        separate the classes.
+        Firth's penalized likelihood instead of C: finite also where columns separate the
+        classes.
     prior : mapping of names to (mean, standard deviation), optional
         Normal priors of single coefficients, for two classes, instead of C there: what other
         studies found, say. The name "intercept" stands for the intercept.
@@ -235,10 +235,6 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
 
 
 def firth_solution(objective: Objective) -> tuple[FirthFit, Solution]:
-    if objective.shape[0] > 1:
-        raise ValueError(
-            f"Expected two classes for firth=True, got {objective.shape[0]}. Use a finite C."
-        )
     fit = firth(objective)
     last = Step(-fit.value, 0.0, 1.0)
     trace = (last,) * (fit.n_iter + 1)
