@@ -207,7 +207,7 @@ def test_bad_input_leaves_the_model_as_it_was(data):
         (lambda: model.fit(bad, y), r"NaN, first in row 7, column 2"),
         (lambda: model.fit(X, np.zeros(len(X))), "only one class: 0"),
         (lambda: model.fit(X, y[:-1]), "inconsistent numbers"),
-        (lambda: model.predict(bad), r"NaN, first in row 7, column 2"),
+        (lambda: model.predict(sparse.csr_array(bad)), r"NaN, first in row 7, column 2"),
         (lambda: model.set_params(solver="magic").fit(X, y), "solver"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -316,12 +316,49 @@ def test_a_mixed_table_is_encoded_by_name():
         model.predict(by_hand)
 
 
-def test_gaps_that_were_never_learned_are_refused():
+def test_a_missing_cell_counts_as_the_mean_and_says_nothing():
     import pandas as pd
 
-    model = LogisticRegression().fit(pd.DataFrame({"x": [1.0, 2.0], "k": ["u", "v"]}), [0, 1])
-    with pytest.raises(ValueError, match=r"NaN, first in row 1, column 'x'"):
-        model.predict(pd.DataFrame({"x": [1.0, None], "k": ["u", "u"]}))
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "x": random.normal(3, 1, 90),
+            "z": random.normal(size=90),
+            "k": random.choice(["u", "v", "w"], 90),
+        }
+    )
+    y, weight = random.integers(0, 3, 90), random.random(90)
+    share = [weight[table["k"] == level].sum() / weight.sum() for level in "vw"]
+    mean = [np.average(table["x"], weights=weight), np.average(table["z"], weights=weight), *share]
+    for asked, filled in (
+        ({"x": [None], "z": [1.0], "k": ["v"]}, [mean[0], 1.0, 1.0, 0.0]),
+        ({"x": [2.0], "z": [1.0], "k": [None]}, [2.0, 1.0, *share]),
+        ({"x": [2.0], "z": [1.0], "k": ["never seen"]}, [2.0, 1.0, *share]),
+        ({"x": [None], "z": [None], "k": [None]}, mean),
+    ):
+        row = pd.DataFrame(asked).astype({"x": float, "z": float})
+        for model in (LogisticRegression(), LogisticRegressionCV(Cs=[1.0])):
+            model.fit(table, y, weight)
+            score = model.intercept_ + model.coef_ @ filled
+            assert_allclose(model.decision_function(row)[0], score, atol=1e-12)
+            evidence = model.evidence(row)
+            assert_allclose(evidence.log_joint()[0], score, atol=1e-12)
+            gone = np.isnan(np.repeat([[asked["x"][0], asked["z"][0]]], 1, 0).astype(float))[0]
+            assert (evidence.terms[0][:, :2][:, gone] == 0).all()
+        low, high = LogisticRegression().fit(table, y).predict_interval(row)
+        assert ((0 < low) & (low < high) & (high < 1)).all()
+
+
+def test_gaps_in_arrays_are_answered_and_not_learned():
+    import pandas as pd
+
+    X, y = scaled(load_iris)
+    model, gaps = LogisticRegression().fit(X, y), X.copy()
+    gaps[::2, 1] = gaps[1::3, 2] = gaps[7] = np.nan
+    filled = np.where(np.isnan(gaps), X.mean(axis=0), gaps)
+    assert_allclose(model.predict_proba(gaps), model.predict_proba(filled), atol=1e-12)
+    with pytest.raises(ValueError, match=r"or give the rows as a frame, whose missing cells are"):
+        LogisticRegression().fit(gaps, y)
     with pytest.raises(ValueError, match="all its cells are missing"):
         LogisticRegression().fit(pd.DataFrame({"x": [None, None], "k": ["u", "v"]}), [0, 1])
 

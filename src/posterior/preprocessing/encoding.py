@@ -14,7 +14,10 @@ from posterior.data.typing import Array, Floats
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """The number itself; where it is missing, a usual value, and one in a column of its own."""
+    """The number itself; where it is missing, a usual value, and one in a column of its own.
+
+    Where none was missing before, there is no such column: a missing cell stays NaN.
+    """
 
     name: str
     fill: float
@@ -34,22 +37,18 @@ class NumberColumn:
 
     def encode(self, column: nw.Series[Any]) -> Floats:
         cells = frames.numbers(column)
+        if not self.gaps:
+            return cells[:, None]
         gaps = np.isnan(cells)
-        if gaps.any() and not self.gaps:
-            raise ValueError(
-                f"Input X contains NaN, first in row {int(gaps.argmax())}, column {self.name!r}, "
-                "which had no missing cells when the model was fitted. Fill it in."
-            )
-        filled = np.where(gaps, self.fill, cells)
-        return np.column_stack([filled, gaps]) if self.gaps else filled[:, None]
+        return np.column_stack([np.where(gaps, self.fill, cells), gaps])
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryColumn:
     """One for the level that a cell has; none for the first level, the reference.
 
-    A missing cell, and a level never seen, has a column of its own if cells were missing before,
-    and else counts as the reference.
+    A missing cell, and a level never seen, has a column of its own if cells were missing before;
+    else it is NaN in all columns.
     """
 
     name: str
@@ -84,6 +83,8 @@ class CategoryColumn:
         known = (codes >= 0) & (codes < len(self.levels))
         places = np.where(known, codes - 1, len(self.levels) - 1 if self.gaps else -1)
         out = np.zeros((len(codes), len(self.names)))
+        if not self.gaps:
+            out[~known] = np.nan
         rows = np.flatnonzero(places >= 0)
         out[rows, places[rows]] = 1.0
         return out
