@@ -39,18 +39,16 @@ def test_rows_with_any_pattern_of_gaps_are_answered(subject):
     return check(subject, subject.fit(X, y), gaps(table.astype(float)).to_numpy())
 
 
-READ_NUMBERS_ALONE = {
-    name: "reads numbers, and refuses words when it is fitted"
-    for name in (
-        "BernoulliNB CategoricalNB GaussianDiscriminantAnalysis GaussianNB KNeighborsClassifier "
-        "LinearDiscriminantAnalysis PoissonNB QuadraticDiscriminantAnalysis"
-    ).split()
-}
+NUMBERS = (
+    "BernoulliNB CategoricalNB GaussianDiscriminantAnalysis GaussianNB KNeighborsClassifier "
+    "LinearDiscriminantAnalysis PoissonNB QuadraticDiscriminantAnalysis"
+)
+OF_NUMBERS = dict.fromkeys(NUMBERS.split(), "reads numbers, and refuses words when it is fitted")
 
 
 @every(
     lambda subject: subject.is_classifier,
-    but={**OF_COUNTS, **READ_NUMBERS_ALONE, "TextClassifier": "reads one column"},
+    but={**OF_COUNTS, **OF_NUMBERS, "TextClassifier": "reads one column"},
 )
 def test_gaps_among_words_are_answered(subject):
     random = np.random.default_rng(1)

@@ -15,7 +15,7 @@ from posterior.sql.scores import Scores, Term, scores
 
 @scores.register
 def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
-    """s_k = b_k + w_k · t + Σⱼ w_kj (xⱼ - tⱼ), where t is the mean row: missing cells add nothing"""
+    """s_k = b_k + w_k · t + Σⱼ w_kj (xⱼ - tⱼ), where t is the mean: a missing cell adds nothing"""
     inputs = columns if model.encoding_ is None else encoded(model.encoding_, columns)
     coef, intercept = model._parts()
     if len(coef) == 1:  # the first class has a score of zero

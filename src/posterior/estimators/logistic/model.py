@@ -64,7 +64,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         return self.encoding_(table)
 
     def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
-        """A row to answer may lack cells; in a fit, a frame has given them a column of their own."""
+        """A row to answer may lack cells; in a fit, a frame gives them a column of their own."""
         validate.check_numbers(
             X,
             first_row=first_row,
@@ -281,8 +281,9 @@ def mean_row(rows: Rows, engine: Local) -> Floats:
 
 
 def _weight_and_sum(rows: Rows) -> Floats:
-    weight = np.ones(len(rows)) if rows.hard.weight is None else rows.hard.weight
-    return np.concatenate([[weight.sum()], np.einsum("n,nd->d", weight, rows.X)])
+    cells, weight = floats(np.asarray(rows.X)), rows.hard.weight
+    weight = np.ones(len(cells)) if weight is None else weight
+    return np.concatenate([[weight.sum()], np.einsum("n,nd->d", weight, cells)])
 
 
 def typical_row(X: Features) -> Floats:
