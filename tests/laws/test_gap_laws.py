@@ -33,10 +33,25 @@ def check(subject, model, rows):
 def test_rows_with_any_pattern_of_gaps_are_answered(subject):
     X, y = subject.table(np.random.default_rng(0), 60)
     if subject.reads == "documents":
-        return check(subject, subject.fit(X, y), pd.Series([X[0], None, np.nan]))
+        check(subject, subject.fit(X, y), pd.Series([X[0], None, np.nan]))
+        return
     table = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
     check(subject, subject.fit(table, y), gaps(table.astype(float)))
-    return check(subject, subject.fit(X, y), gaps(table.astype(float)).to_numpy())
+
+
+IN_FRAMES = "answers gaps of a frame; NaN in an array is refused, as scikit-learn's contract asks"
+
+
+@every(
+    lambda subject: subject.is_classifier and subject.reads != "documents",
+    but={**OF_COUNTS, "LogisticRegression": IN_FRAMES, "LogisticRegressionCV": IN_FRAMES},
+)
+def test_gaps_in_an_array_are_those_in_a_frame(subject):
+    X, y = subject.table(np.random.default_rng(0), 60)
+    rows, model = gaps(pd.DataFrame(X).astype(float)).to_numpy(), subject.fit(X, y)
+    check(subject, model, rows)
+    framed = subject.fit(pd.DataFrame(X), y)
+    assert_allclose(framed.predict_proba(pd.DataFrame(rows)), model.predict_proba(rows), atol=1e-9)
 
 
 NUMBERS = (

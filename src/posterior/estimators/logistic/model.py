@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -35,6 +35,7 @@ from posterior.statistics.moments import floats
 class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     """What all logistic regressions share: input, objective, and all that follows a fit."""
 
+    accepts_missing: ClassVar[bool] = False  # in arrays, as scikit-learn's contract has it
     classes_: Array
     coef_: Any
     intercept_: Floats
@@ -63,17 +64,18 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         validate_data(self, X, reset=reset, skip_check_array=True)
         return self.encoding_(table)
 
-    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
-        """A row to answer may lack cells; in a fit, a frame gives them a column of their own."""
+    def _check_cells(
+        self, X: Any, first_row: int, fitting: bool, allow_missing: bool = False
+    ) -> None:
         validate.check_numbers(
             X,
             first_row=first_row,
             names=self.__dict__.get("feature_names_in_"),
-            allow_missing=not fitting and not isinstance(X, SparseRows),
+            allow_missing=allow_missing,
             allow_negative=True,
             estimator=type(self).__name__,
             remedy="Fill it in, leave the row out, or give the rows as a frame, whose missing "
-            "cells are learned.",
+            "cells are learned and answered.",
         )
 
     def _learn_columns(self, frame: Any, encoding: Encoding | None) -> None:
@@ -186,7 +188,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     def _filled(self, X: Any) -> Array | SparseRows:
         """Rows to answer as numbers, missing cells at their mean."""
         features = self._features(X, fitting=False, reset=False)
-        self._check_cells(features, 0, fitting=False)
+        self._check_cells(features, 0, fitting=False, allow_missing=_is_frame(X))
         if isinstance(features, SparseRows):
             return features
         assert isinstance(features, np.ndarray)
@@ -195,13 +197,14 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     def decision_function(self, X: Any) -> Floats:
         """b + w · x: log odds of the second class (n,), or scores of all (n, n_classes).
 
-        A missing cell counts as the mean of its column: scores being linear, this is their mean
-        over what the cell may be, if columns are independent.
+        A missing cell of a frame counts as the mean of its column: scores being linear, this is
+        their mean over what the cell may be, if columns are independent.
         """
         check_is_fitted(self)
         features = self._features(X, fitting=False, reset=False)
         coef, intercept = self._parts()
-        sparse_scorer, absent = affine_scorer(None, coef, intercept), -coef * self.typical_
+        sparse_scorer, gaps = affine_scorer(None, coef, intercept), _is_frame(X)
+        absent = -coef * (self.typical_ if gaps else np.nan)
         out = np.empty((features.shape[0], len(coef)))
 
         def score(chunk: Any, rows: slice, part: Floats) -> None:
@@ -210,7 +213,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
             else:
                 kernels.linear_log_joint(floats(chunk), coef, absent, intercept, part)
             if not np.isfinite(part.sum()):
-                self._check_cells(chunk, rows.start, fitting=False)
+                self._check_cells(chunk, rows.start, fitting=False, allow_missing=gaps)
 
         self.engine_.fill(score, features, out)
         return out[:, 0] if out.shape[1] == 1 else out
@@ -263,6 +266,10 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
+
+
+def _is_frame(X: Any) -> bool:
+    return frames.as_frame(X) is not None
 
 
 def centered(coef: Floats, objective: Objective) -> Floats:

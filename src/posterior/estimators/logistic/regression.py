@@ -33,9 +33,9 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
     p(y = 1 | x) = 1 / (1 + exp(-b - w · x)), where Σ wᵢ log p(yᵢ | xᵢ) - penalty is largest.
 
     Missing cells of a frame are learned from: their columns get an indicator. Where none was
-    missing in the fit, a missing cell to answer, in a frame or an array, counts as the column's
-    mean (of a category, the shares of its levels): the score is then the expected one if columns
-    are independent, and the cell is evidence for no class.
+    missing in the fit, a missing cell to answer counts as the column's mean (of a category, the
+    shares of its levels): the score is then the expected one if columns are independent, and the
+    cell is evidence for no class. NaN in an array is refused, as in scikit-learn.
 
     Parameters
     ----------
