@@ -367,24 +367,6 @@ def test_gaps_in_arrays_are_refused_with_the_way_to_answer_them():
         LogisticRegression().fit(pd.DataFrame({"x": [None, None], "k": ["u", "v"]}), [0, 1])
 
 
-@pytest.mark.parametrize("chunk", [500, 3000])
-def test_a_stream_comes_close_to_a_fit(chunk):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(12_000, 5))
-    y = (X @ [1.0, -0.5, 0.2, 0, 0] + 0.3 + random.logistic(size=len(X)) > 0).astype(int)
-    whole = LogisticRegression().fit(X, y)
-    stream = LogisticRegression()
-    for i in range(0, len(X), chunk):
-        stream.partial_fit(X[i : i + chunk], y[i : i + chunk], classes=[0, 1])
-    error = 2 / np.sqrt(len(X))  # about a standard error of a coefficient
-    assert_allclose(stream.coef_, whole.coef_, atol=2 * error)
-    assert_allclose(stream.intercept_, whole.intercept_, atol=2 * error)
-    with pytest.raises(ValueError, match=r"got \[7\]\. Name all"):
-        stream.partial_fit(X[:2], [0, 7])
-    with pytest.raises(TypeError, match="do not add up"):
-        stream.merge(whole)
-
-
 def test_summary_of_a_stored_model_says_what_is_missing(data):
     import pickle
 

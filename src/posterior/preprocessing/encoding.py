@@ -36,7 +36,9 @@ class NumberColumn:
         return [self.name, f"{self.name} is missing"] if self.gaps else [self.name]
 
     def encode(self, column: nw.Series[Any]) -> Floats:
-        cells = frames.numbers(column)
+        return self.filled(frames.numbers(column))
+
+    def filled(self, cells: Floats) -> Floats:
         if not self.gaps:
             return cells[:, None]
         gaps = np.isnan(cells)
@@ -65,7 +67,7 @@ class CategoryColumn:
     @classmethod
     def seen(cls, column: nw.Series[Any]) -> CategoryColumn:
         """Of a part of a column, which may have no level at all."""
-        cells, _ = _cells(column)
+        cells, _ = texts(column)
         return cls(column.name, tuple(frames.distinct(cells).tolist()), None in cells)
 
     def __add__(self, other: CategoryColumn, /) -> CategoryColumn:
@@ -78,8 +80,11 @@ class CategoryColumn:
         return [*levels, f"{self.name} is missing"] if self.gaps else levels
 
     def encode(self, column: nw.Series[Any]) -> Floats:
-        cells, place = _cells(column)
-        codes = frames.encode(cells, np.array(self.levels, dtype=object))[place]
+        cells, place = texts(column)
+        return self.indicators(frames.encode(cells, np.array(self.levels, dtype=object))[place])
+
+    def indicators(self, codes: Array) -> Floats:
+        """Of places among the levels; another number is none of them."""
         known = (codes >= 0) & (codes < len(self.levels))
         places = np.where(known, codes - 1, len(self.levels) - 1 if self.gaps else -1)
         out = np.zeros((len(codes), len(self.names)))
@@ -118,7 +123,7 @@ class Encoding:
         return np.ascontiguousarray(np.column_stack([c.encode(cells) for c, cells in parts]))
 
 
-def _cells(column: nw.Series[Any]) -> tuple[list[str | None], Array]:
+def texts(column: nw.Series[Any]) -> tuple[list[str | None], Array]:
     """Cells as text, and which of them each row has; Arrow knows the different ones."""
     if not column.implementation.is_pyarrow() or column.dtype != nw.String:
         return frames.items(column.to_list(), column.name), np.arange(len(column))

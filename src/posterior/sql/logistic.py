@@ -18,7 +18,7 @@ def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
     """s_k = b_k + w_k · t + Σⱼ w_kj (xⱼ - tⱼ), where t is the mean: a missing cell adds nothing"""
     inputs = columns if model.encoding_ is None else encoded(model.encoding_, columns)
     coef, intercept = model._parts()
-    if len(coef) == 1:  # the first class has a score of zero
+    if len(coef) < len(model.classes_):  # the first class has a score of zero
         coef, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (coef, intercept))
     typical = np.broadcast_to(model.typical_, coef.shape[1])
     found = []

@@ -234,7 +234,9 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
 
     def _normalized(self, X: Any, wanted: str) -> Floats:
         scores = self.decision_function(X)
-        if scores.ndim == 1:
+        if len(self.classes_) == 1:  # so far, in a stream
+            scores = scores[:, None]
+        elif scores.ndim == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         kernels.normalize(scores, wanted)
         return scores
@@ -248,7 +250,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         check_is_fitted(self)
         features = self._filled(X)
         coef, intercept = self._parts()
-        if len(coef) == 1:  # the first class has a score of zero
+        if len(coef) < len(self.classes_):  # the first class has a score of zero
             coef, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (coef, intercept))
         terms = (dense(features) - self.typical_)[:, None, :] * coef
         prior = intercept + (coef * self.typical_).sum(axis=1)
