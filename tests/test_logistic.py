@@ -379,6 +379,20 @@ def test_summary_of_a_stored_model_says_what_is_missing(data):
         stored.summary()
 
 
+@pytest.mark.parametrize("tol", [0.0, 1e-4])
+def test_steps_that_are_too_long_are_told_to_be_shorter(tol):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = LogisticRegression(solver="gradient-ascent", step=0.1, tol=tol, max_iter=300)
+    with pytest.warns(ConvergenceWarning, match=r"step=0\.1 is too long\. Lower it, say to 0\.01"):
+        model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(step=1e-3, tol=0.0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        model.set_params(step=1e-5, tol=1e-9).fit(X, y)
+
+
 def test_separation_is_named_and_firth_is_finite():
     import pandas as pd
 
