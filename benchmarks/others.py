@@ -115,7 +115,10 @@ def statsmodels(X: Array, y: Array) -> Peer | None:
 
 
 def by_fits(X: Array, y: Array) -> Array:
-    """Ends of profile intervals as a root finder meets them: every point is a fit of its own."""
+    """Ends of profile intervals as a root finder meets them: every point is a fit of its own.
+
+    One end differs: this search takes a lower of two maxima there.
+    """
     x = np.column_stack([X, np.ones(len(X))])
 
     def fallen(beta: Array) -> float:
