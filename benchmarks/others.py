@@ -1,4 +1,4 @@
-"""Workloads that scikit-learn does not have: river's streams, statsmodels' standard errors."""
+"""Workloads that scikit-learn does not have: river's streams, standard errors, Firth's method."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import optimize
+from scipy.special import chdtri, expit
 from sklearn import naive_bayes
 
 import posterior
@@ -45,7 +47,21 @@ def inference(shrink: int) -> Iterator[Operation]:
     yield Operation("fit and standard errors", lambda: errors(X, y), [peer] if peer else [])
 
 
-CASES = [stream, inference]
+def firth(_: int) -> Iterator[Operation]:
+    """LogisticRegression(firth=True), 100 rows of 4 float64, which one column separates"""
+    X = np.random.default_rng(0).standard_normal((100, 4))
+    y = (X[:, 0] > 0).astype(int)
+    model = posterior.LogisticRegression(firth=True)
+
+    def ours() -> Array:
+        table = model.fit(X, y).summary().coefficients
+        return np.array([table["low"], table["high"]])
+
+    peer = Peer("SciPy, a fit for each point", partial(by_fits, X, y), None, same_ends, rounds=1)
+    yield Operation("fit and profile intervals", ours, [peer])
+
+
+CASES = [stream, inference, firth]
 
 
 def in_batches(make: Callable[[], Any], X: Array, y: Array, size: int) -> Any:
@@ -96,3 +112,40 @@ def statsmodels(X: Array, y: Array) -> Peer | None:
         return {"max |Δ|": float(np.abs(np.sort(ours) - np.sort(theirs)).max())}
 
     return Peer("statsmodels", call, None, compare)
+
+
+def by_fits(X: Array, y: Array) -> Array:
+    """Ends of profile intervals as a root finder meets them: every point is a fit of its own.
+
+    One end differs: this search takes a lower of two maxima there.
+    """
+    x = np.column_stack([X, np.ones(len(X))])
+
+    def fallen(beta: Array) -> float:
+        score = x @ beta
+        p = expit(score)
+        information = (x.T * (p * expit(-score))) @ x
+        likelihood = y @ score - np.logaddexp(0, score).sum()
+        return float(-likelihood - 0.5 * np.linalg.slogdet(information)[1])
+
+    best = optimize.minimize(fallen, np.zeros(x.shape[1]))
+
+    def end(j: int, side: float) -> float:
+        last = {"start": np.delete(best.x, j)}
+
+        def beyond(b: float) -> float:
+            found = optimize.minimize(lambda rest: fallen(np.insert(rest, j, b)), last["start"])
+            last["start"] = found.x
+            return 2 * float(found.fun - best.fun) - chdtri(1, 0.05)
+
+        reach = 1.0
+        while beyond(best.x[j] + side * reach) < 0:
+            reach *= 1.5
+        inside, outside = best.x[j], best.x[j] + side * reach
+        return float(optimize.brentq(beyond, inside, outside, xtol=1e-4))
+
+    return np.array([[end(j, side) for j in range(len(best.x))] for side in (-1.0, 1.0)])
+
+
+def same_ends(ours: Array, theirs: Array) -> Quality:
+    return {"max |Δ| / width": float((np.abs(ours - theirs) / (ours[1] - ours[0])).max())}

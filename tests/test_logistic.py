@@ -208,6 +208,7 @@ def test_bad_input_leaves_the_model_as_it_was(data):
         (lambda: model.fit(X, np.zeros(len(X))), "only one class: 0"),
         (lambda: model.fit(X, y[:-1]), "inconsistent numbers"),
         (lambda: model.predict(bad), r"NaN, first in row 7, column 2"),
+        (lambda: model.predict(sparse.csr_array(bad)), r"NaN, first in row 7, column 2"),
         (lambda: model.set_params(solver="magic").fit(X, y), "solver"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -316,32 +317,54 @@ def test_a_mixed_table_is_encoded_by_name():
         model.predict(by_hand)
 
 
-def test_gaps_that_were_never_learned_are_refused():
+def test_a_missing_cell_counts_as_the_mean_and_says_nothing():
     import pandas as pd
 
-    model = LogisticRegression().fit(pd.DataFrame({"x": [1.0, 2.0], "k": ["u", "v"]}), [0, 1])
-    with pytest.raises(ValueError, match=r"NaN, first in row 1, column 'x'"):
-        model.predict(pd.DataFrame({"x": [1.0, None], "k": ["u", "u"]}))
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "x": random.normal(3, 1, 90),
+            "z": random.normal(size=90),
+            "k": random.choice(["u", "v", "w"], 90),
+        }
+    )
+    y, weight = random.integers(0, 3, 90), random.random(90)
+    share = [weight[table["k"] == level].sum() / weight.sum() for level in "vw"]
+    mean = [np.average(table["x"], weights=weight), np.average(table["z"], weights=weight), *share]
+    for asked, filled in (
+        ({"x": [None], "z": [1.0], "k": ["v"]}, [mean[0], 1.0, 1.0, 0.0]),
+        ({"x": [2.0], "z": [1.0], "k": [None]}, [2.0, 1.0, *share]),
+        ({"x": [2.0], "z": [1.0], "k": ["never seen"]}, [2.0, 1.0, *share]),
+        ({"x": [None], "z": [None], "k": [None]}, mean),
+    ):
+        row = pd.DataFrame(asked).astype({"x": float, "z": float})
+        for model in (LogisticRegression(), LogisticRegressionCV(Cs=[1.0])):
+            model.fit(table, y, weight)
+            score = model.intercept_ + model.coef_ @ filled
+            assert_allclose(model.decision_function(row)[0], score, atol=1e-12)
+            evidence = model.evidence(row)
+            assert_allclose(evidence.log_joint()[0], score, atol=1e-12)
+            gone = np.isnan(np.repeat([[asked["x"][0], asked["z"][0]]], 1, 0).astype(float))[0]
+            assert (evidence.terms[0][:, :2][:, gone] == 0).all()
+        low, high = LogisticRegression().fit(table, y).predict_interval(row)
+        assert ((0 < low) & (low < high) & (high < 1)).all()
+
+
+def test_gaps_in_arrays_are_refused_with_the_way_to_answer_them():
+    X, y = scaled(load_iris)
+    gaps = X.copy()
+    gaps[::2, 1] = gaps[1::3, 2] = gaps[7] = np.nan
+    filled = np.where(np.isnan(gaps), X.mean(axis=0), gaps)
+    model = LogisticRegression().fit(pd.DataFrame(X), y)
+    answers = model.predict_proba(pd.DataFrame(gaps))
+    assert_allclose(answers, model.predict_proba(filled), atol=1e-12)
+    for call in (lambda: LogisticRegression().fit(gaps, y), lambda: model.predict(gaps)):
+        with pytest.raises(
+            ValueError, match=r"row 0, column 1.* or give the rows as a frame, whos"
+        ):
+            call()
     with pytest.raises(ValueError, match="all its cells are missing"):
         LogisticRegression().fit(pd.DataFrame({"x": [None, None], "k": ["u", "v"]}), [0, 1])
-
-
-@pytest.mark.parametrize("chunk", [500, 3000])
-def test_a_stream_comes_close_to_a_fit(chunk):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(12_000, 5))
-    y = (X @ [1.0, -0.5, 0.2, 0, 0] + 0.3 + random.logistic(size=len(X)) > 0).astype(int)
-    whole = LogisticRegression().fit(X, y)
-    stream = LogisticRegression()
-    for i in range(0, len(X), chunk):
-        stream.partial_fit(X[i : i + chunk], y[i : i + chunk], classes=[0, 1])
-    error = 2 / np.sqrt(len(X))  # about a standard error of a coefficient
-    assert_allclose(stream.coef_, whole.coef_, atol=2 * error)
-    assert_allclose(stream.intercept_, whole.intercept_, atol=2 * error)
-    with pytest.raises(ValueError, match=r"got \[7\]\. Name all"):
-        stream.partial_fit(X[:2], [0, 7])
-    with pytest.raises(TypeError, match="do not add up"):
-        stream.merge(whole)
 
 
 def test_summary_of_a_stored_model_says_what_is_missing(data):
@@ -354,6 +377,20 @@ def test_summary_of_a_stored_model_says_what_is_missing(data):
     assert_array_equal(stored.predict(X), model.predict(X))
     with pytest.raises(ValueError, match=r"does not keep them\. Fit it again"):
         stored.summary()
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-4])
+def test_steps_that_are_too_long_are_told_to_be_shorter(tol):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = LogisticRegression(solver="gradient-ascent", step=0.1, tol=tol, max_iter=300)
+    with pytest.warns(ConvergenceWarning, match=r"step=0\.1 is too long\. Lower it, say to 0\.01"):
+        model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(step=1e-3, tol=0.0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        model.set_params(step=1e-5, tol=1e-9).fit(X, y)
 
 
 def test_separation_is_named_and_firth_is_finite():
@@ -371,8 +408,9 @@ def test_separation_is_named_and_firth_is_finite():
     assert np.isfinite(lines.coefficients["coefficient"]).all()
     assert lines.coefficients["feature"].tolist() == ["noise", "dose", "intercept"]
     assert (lines.coefficients["low"] < lines.coefficients["high"]).all()
-    with pytest.raises(ValueError, match="two classes for firth"):
-        LogisticRegression(firth=True).fit(*load_iris(return_X_y=True))
+    iris = LogisticRegression(firth=True).fit(*load_iris(return_X_y=True)).summary()
+    assert np.isfinite(iris.coefficients["low"]).all()
+    assert iris.coefficients["class"].tolist() == ["1"] * 5 + ["2"] * 5
 
 
 def test_leaving_a_row_out_is_close_to_a_refit():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from scipy import optimize, sparse
-from scipy.special import expit, log_softmax
+from scipy.special import expit, log_softmax, softmax
 
 from posterior import DegenerateError
 from posterior.data.rows import Hard, Rows, SparseRows
@@ -26,6 +26,7 @@ from posterior.discriminative.inference import (
     wald,
 )
 from posterior.discriminative.information import score_covariance
+from posterior.discriminative.jeffreys import PenalizedLikelihood
 from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty
@@ -567,10 +568,62 @@ def test_firth_intervals_are_finite_however_clear_the_separation(n):
     assert_allclose(thin.coef, firth(objective(X, y)).coef, rtol=1e-7, atol=1e-9)
 
 
+def penalized_of_three(beta, x, y):
+    score = np.column_stack([np.zeros(len(x)), x @ beta.reshape(2, -1).T])
+    p = softmax(score, axis=1)[:, 1:]
+    V = np.einsum("na,ab->nab", p, np.eye(2)) - p[:, :, None] * p[:, None, :]
+    information = np.einsum("nab,nj,nk->ajbk", V, x, x).reshape(beta.size, beta.size)
+    likelihood = log_softmax(score, axis=1)[np.arange(len(y)), y].sum()
+    return -(likelihood + 0.5 * np.linalg.slogdet(information)[1])
+
+
+def test_firth_of_three_separated_classes_is_where_the_penalized_likelihood_is_largest():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 12)
+    X = np.column_stack([y * 2.0 + rng.random(36), rng.normal(size=36)])
+    x = np.column_stack([X, np.ones(36)])
+    for origin in (None, X.mean(axis=0)):
+        problem = objective(X, y, 3, origin=origin)
+        result = firth(problem)
+        best = optimize.minimize(
+            penalized_of_three, np.zeros(6), (x, y), options={"gtol": 1e-8, "maxiter": 2000}
+        )
+        coef, sigma = at_zero(problem.loss, result.coef, result.covariance)
+        assert_allclose(differences(coef, sigma)[0].ravel(), best.x, rtol=1e-4, atol=1e-5)
+        assert_allclose(result.value, -best.fun, rtol=1e-9)
+        limits = profile(problem, result)
+        for j in (0, 4, 5):
+            for end in (limits.low[j], limits.high[j]):
+                free = np.delete(np.arange(6), j)
+                start = best.x + sigma[3:, 3 + j] / sigma[3 + j, 3 + j] * (end - best.x[j])
+                held = optimize.minimize(
+                    lambda part, j=j, b=end: penalized_of_three(np.insert(part, j, b), x, y),
+                    start[free],
+                    options={"gtol": 1e-7, "maxiter": 2000},
+                )
+                assert_allclose(2 * (held.fun - best.fun), 3.841458820694124, rtol=1e-3)
+
+
+def test_firth_does_not_depend_on_the_order_of_the_classes():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    a, b = firth(objective(X, y, 3)), firth(objective(X, 2 - y, 3))
+    assert_allclose(a.coef - a.coef[2], b.coef[::-1] - b.coef[0], rtol=1e-6, atol=1e-8)
+
+
+def test_profile_intervals_of_separated_rows_take_a_few_steps_for_each_end(monkeypatch):
+    """They took half a minute, a hundred fits of fifty steps each."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4))
+    problem = objective(X, X[:, 0] > 0)
+    result, steps, at = firth(problem), [], PenalizedLikelihood.at
+    monkeypatch.setattr(PenalizedLikelihood, "at", lambda *given: steps.append(1) or at(*given))
+    limits = profile(problem, result)
+    assert len(steps) < 500 and np.isfinite([limits.low, limits.high]).all()
+
+
 def test_firth_refuses_what_it_is_not_made_for():
     X, y = generated(50, 2, 3)
-    with pytest.raises(ValueError, match="two classes"):
-        firth(objective(X, y, 3))
     with pytest.raises(ValueError, match="no penalty beside"):
         firth(objective(X, y > 0, ridge=1.0))
 

@@ -195,6 +195,17 @@ def test_a_stream_that_has_too_few_rows_yet_goes_on(path):
     assert answers(loaded, X) == answers(model, X)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_a_stream_of_logistic_regression_goes_on_from_its_file(form, path):
+    model = posterior.LogisticRegression().partial_fit(form(X[:40]), Y[:40])
+    for start in range(40, len(X), 7):
+        model.partial_fit(form(X[start : start + 7]), Y[start : start + 7])
+        loaded = there_and_back(model, path)
+        assert content(loaded) == content(model)
+        assert answers(loaded, form(X)) == answers(model, form(X))
+        model = loaded
+
+
 def test_files_are_loaded_by_another_process(tmp_path):
     for i, (model, X, y) in enumerate(MODELS.values()):
         posterior.save(clone(model).fit(X, y), tmp_path / f"{i}.posterior")

@@ -165,6 +165,17 @@ def test_null_is_a_missing_cell(model, dialect):
 
 
 @on_each
+def test_null_where_no_cell_was_missing_is_the_mean(dialect):
+    X, y = penguins()
+    whole = X.notna().all(axis=1)
+    model = posterior.LogisticRegression().fit(X[whole], y[whole])
+    assert model.encoding_ is not None and not any(c.gaps for c in model.encoding_.columns)
+    X.loc[[0, 5], "island"] = "Elba"
+    X.loc[3] = None
+    check(model, X, dialect)
+
+
+@on_each
 @pytest.mark.parametrize("model", [posterior.NaiveBayes(), posterior.LogisticRegression()], ids=str)
 def test_a_mixed_table_with_nulls_and_categories_never_seen(model, dialect):
     X, y = penguins()

@@ -175,6 +175,7 @@ def check_numbers(
     allow_missing: bool,
     allow_negative: bool,
     estimator: str,
+    remedy: str = "Fill it in, or leave the row out.",
 ) -> None:
     """Refuse infinite cells, and missing or negative ones where they have no meaning."""
     values = X.entries() if isinstance(X, SparseRows) else X
@@ -190,8 +191,8 @@ def check_numbers(
         )
     if not allow_missing and np.isnan(values).any():
         raise ValueError(
-            f"Input X contains NaN, first {_where(X, np.isnan(values), first_row, names)}, and "
-            f"{estimator} has no meaning for a missing count. Fill it in, or leave the row out."
+            f"Input X contains NaN, first {_where(X, np.isnan(values), first_row, names)}, where "
+            f"{estimator} expects a number. {remedy}"
         )
 
 

@@ -37,10 +37,13 @@ class Factor:
     def solve(self, b: Floats) -> Floats:
         return np.asarray(linalg.cho_solve((self.lower, True), b / self.scale) / self.scale)
 
-    def squared_lengths(self, x: Floats) -> Floats:
-        """xᵢᵀ H⁻¹ xᵢ of rows."""
-        half = linalg.solve_triangular(self.lower, (x / self.scale).T, lower=True)
-        return np.asarray((half**2).sum(axis=0))
+    def inverse_root(self) -> Floats:
+        """R with H⁻¹ = Rᵀ R."""
+        return np.asarray(np.linalg.inv(self.lower) / self.scale)
+
+    def matrix(self) -> Floats:
+        """H."""
+        return np.asarray((self.lower @ self.lower.T) * np.outer(self.scale, self.scale))
 
     def inverse(self) -> Floats:
         inside = linalg.cho_solve((self.lower, True), np.eye(len(self.scale)))

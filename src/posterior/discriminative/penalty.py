@@ -25,6 +25,11 @@ class Penalty:
     def smooth(self) -> bool:
         return not self.lasso.any()
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether it says nothing: maximum likelihood."""
+        return not (self.ridge.any() or self.lasso.any())
+
     def value(self, coef: Floats) -> float:
         apart = coef - self.center
         return float(0.5 * (self.ridge * apart**2).sum() + (self.lasso * np.abs(coef)).sum())

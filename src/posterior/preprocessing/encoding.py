@@ -14,7 +14,10 @@ from posterior.data.typing import Array, Floats
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """The number itself; where it is missing, a usual value, and one in a column of its own."""
+    """The number itself; where it is missing, a usual value, and one in a column of its own.
+
+    Where none was missing before, there is no such column: a missing cell stays NaN.
+    """
 
     name: str
     fill: float
@@ -33,23 +36,21 @@ class NumberColumn:
         return [self.name, f"{self.name} is missing"] if self.gaps else [self.name]
 
     def encode(self, column: nw.Series[Any]) -> Floats:
-        cells = frames.numbers(column)
+        return self.filled(frames.numbers(column))
+
+    def filled(self, cells: Floats) -> Floats:
+        if not self.gaps:
+            return cells[:, None]
         gaps = np.isnan(cells)
-        if gaps.any() and not self.gaps:
-            raise ValueError(
-                f"Input X contains NaN, first in row {int(gaps.argmax())}, column {self.name!r}, "
-                "which had no missing cells when the model was fitted. Fill it in."
-            )
-        filled = np.where(gaps, self.fill, cells)
-        return np.column_stack([filled, gaps]) if self.gaps else filled[:, None]
+        return np.column_stack([np.where(gaps, self.fill, cells), gaps])
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryColumn:
     """One for the level that a cell has; none for the first level, the reference.
 
-    A missing cell, and a level never seen, has a column of its own if cells were missing before,
-    and else counts as the reference.
+    A missing cell, and a level never seen, has a column of its own if cells were missing before;
+    else it is NaN in all columns.
     """
 
     name: str
@@ -66,7 +67,7 @@ class CategoryColumn:
     @classmethod
     def seen(cls, column: nw.Series[Any]) -> CategoryColumn:
         """Of a part of a column, which may have no level at all."""
-        cells, _ = _cells(column)
+        cells, _ = texts(column)
         return cls(column.name, tuple(frames.distinct(cells).tolist()), None in cells)
 
     def __add__(self, other: CategoryColumn, /) -> CategoryColumn:
@@ -79,11 +80,16 @@ class CategoryColumn:
         return [*levels, f"{self.name} is missing"] if self.gaps else levels
 
     def encode(self, column: nw.Series[Any]) -> Floats:
-        cells, place = _cells(column)
-        codes = frames.encode(cells, np.array(self.levels, dtype=object))[place]
+        cells, place = texts(column)
+        return self.indicators(frames.encode(cells, np.array(self.levels, dtype=object))[place])
+
+    def indicators(self, codes: Array) -> Floats:
+        """Of places among the levels; another number is none of them."""
         known = (codes >= 0) & (codes < len(self.levels))
         places = np.where(known, codes - 1, len(self.levels) - 1 if self.gaps else -1)
         out = np.zeros((len(codes), len(self.names)))
+        if not self.gaps:
+            out[~known] = np.nan
         rows = np.flatnonzero(places >= 0)
         out[rows, places[rows]] = 1.0
         return out
@@ -117,7 +123,7 @@ class Encoding:
         return np.ascontiguousarray(np.column_stack([c.encode(cells) for c, cells in parts]))
 
 
-def _cells(column: nw.Series[Any]) -> tuple[list[str | None], Array]:
+def texts(column: nw.Series[Any]) -> tuple[list[str | None], Array]:
     """Cells as text, and which of them each row has; Arrow knows the different ones."""
     if not column.implementation.is_pyarrow() or column.dtype != nw.String:
         return frames.items(column.to_list(), column.name), np.arange(len(column))

@@ -15,15 +15,15 @@ from posterior.sql.scores import Scores, Term, scores
 
 @scores.register
 def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
-    """s_k = b_k + w_k · t + Σⱼ w_kj (xⱼ - tⱼ), where t is a typical row"""
+    """s_k = b_k + w_k · t + Σⱼ w_kj (xⱼ - tⱼ), where t is the mean: a missing cell adds nothing"""
     inputs = columns if model.encoding_ is None else encoded(model.encoding_, columns)
     coef, intercept = model._parts()
-    if len(coef) == 1:  # the first class has a score of zero
+    if len(coef) < len(model.classes_):  # the first class has a score of zero
         coef, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (coef, intercept))
-    typical = getattr(model, "typical_", np.zeros(coef.shape[1]))
+    typical = np.broadcast_to(model.typical_, coef.shape[1])
     found = []
     for j, each in enumerate(inputs):
-        x = each.number()
+        x = each.sheet.cell(each.name, or_else(each.as_number(), typical[j]))
         weighted = [times(number(w), less(x.copy(), typical[j])) for w in coef[:, j]]
         found.append(Term(each.name, weighted))
     return Scores(model.classes_, intercept + coef @ typical, found)
@@ -46,10 +46,17 @@ def _number(each: NumberColumn, source: Column) -> list[SQL]:
 
 def _levels(each: CategoryColumn, source: Column) -> list[SQL]:
     """An indicator for each level but the first, and one for whatever is none of them."""
-    found = level_indicators(source, each.levels[1:], each.levels)
     if not each.gaps:
-        return found
+        return [_if_known(source, level, each.levels) for level in each.levels[1:]]
+    found = level_indicators(source, each.levels[1:], each.levels)
     return [*found, unless(source, each.levels, missing=1.0)]
+
+
+def _if_known(source: Column, level: str, levels: Sequence[str]) -> SQL:
+    """One for a level, zero for the others, and NULL for what is none of them."""
+    every = [s for each in levels for s in spellings(each, levels)]
+    of_level = among(source.as_words(), spellings(level, levels)), number(1.0)
+    return cases([of_level, (among(source.as_words(), every), number(0.0))])
 
 
 def unless(source: Column, levels: Sequence[str], missing: float) -> SQL:

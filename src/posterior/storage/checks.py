@@ -34,6 +34,7 @@ from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
 from posterior.storage.errors import expect
 from posterior.storage.extents import Extent, measured, shape_of
+from posterior.storage.streams import check_stream
 from posterior.text.vocabulary import TermCounts, Vocabulary
 
 MOST_BITS = 1 << 13  # beyond those of weights times squares of doubles
@@ -179,9 +180,9 @@ def _(model: LogisticModel) -> None:
     width = model.n_features_in_ if encoding is None else len(encoding.sources())
     outputs = k if k > 2 else 1
     expect(shape_of(model.coef_) == (outputs, width), f"coefficients of {width} columns")
-    if "_coefficients" in state:
+    if state.get("_stream") is not None:
         shape = (outputs, width + bool(model.fit_intercept))
-        expect(shape_of(state["_coefficients"]) == shape, "coefficients of the stream")
+        check_stream(state["_stream"], model.n_features_in_, k, shape)
 
 
 @check.register(KMeans)

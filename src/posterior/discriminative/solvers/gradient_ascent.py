@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers.solution import (
     CONVERGED,
+    OVERSHOT,
     TIRED,
     Solution,
     Step,
@@ -17,6 +19,8 @@ from posterior.discriminative.solvers.solution import (
     ignore,
     largest,
 )
+
+ROUNDING = 1e-9  # of the objective: growth that is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +47,12 @@ class GradientAscent:
                 break
         q = objective.gradient(coef)
         trace.append(Step(q.value, largest(q.gradient) / objective.weight, self.step))
+        if (not converged or self.tol == 0) and overshot(trace):
+            return Solution(coef, tuple(trace), False, OVERSHOT)
         return Solution(coef, tuple(trace), converged, CONVERGED if converged else TIRED)
+
+
+def overshot(trace: Sequence[Step]) -> bool:
+    """Whether the objective still grew in the later half of the steps: they jump over the best."""
+    value = np.array([step.value for step in trace[len(trace) // 2 :]])
+    return not bool((np.diff(value) <= ROUNDING * np.abs(value[:-1])).all())

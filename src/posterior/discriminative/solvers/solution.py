@@ -65,6 +65,7 @@ def largest(gradient: Floats) -> float:
 STUCK = "no step makes the objective smaller in double precision"
 CONVERGED = "the gradient is within the tolerance"
 TIRED = "the number of iterations is used up"
+OVERSHOT = "the steps are so long that they jump over the best coefficients"
 
 
 Watch = Callable[[Floats], None]  # is told the coefficients after every iteration

@@ -146,9 +146,7 @@ class Inferring(LogisticModel):
         The posterior of the coefficients is taken as normal around the fit (Laplace).
         """
         fitted, level = self._rows_of_the_fit(), validate.level(level)
-        features = self._features(X, fitting=False, reset=False)
-        self._check_cells(features, 0, fitting=False)
-        objective = fitted.objective
+        features, objective = self._filled(X), fitted.objective
         if fitted.firth is not None:
             covariance = fitted.firth.covariance
         else:

@@ -35,13 +35,13 @@ from posterior.statistics.moments import floats
 class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     """What all logistic regressions share: input, objective, and all that follows a fit."""
 
-    accepts_missing: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = False  # in arrays, as scikit-learn's contract has it
     classes_: Array
     coef_: Any
     intercept_: Floats
     n_iter_: Array
     trace_: tuple[Any, ...]
-    typical_: Floats
+    typical_: Floats | float = 0.0
     encoding_: Encoding | None = None
     fit_intercept: bool
     class_weight: Any
@@ -63,6 +63,20 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
         return self.encoding_(table)
+
+    def _check_cells(
+        self, X: Any, first_row: int, fitting: bool, allow_missing: bool = False
+    ) -> None:
+        validate.check_numbers(
+            X,
+            first_row=first_row,
+            names=self.__dict__.get("feature_names_in_"),
+            allow_missing=allow_missing,
+            allow_negative=True,
+            estimator=type(self).__name__,
+            remedy="Fill it in, leave the row out, or give the rows as a frame, whose missing "
+            "cells are learned and answered.",
+        )
 
     def _learn_columns(self, frame: Any, encoding: Encoding | None) -> None:
         """Names and coding of the columns, from rows whose coding is known."""
@@ -164,19 +178,33 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         self.coef_ = slope.astype(dtype)
         self.intercept_ = intercept.astype(dtype)
         self.trace_ = solution.trace
-        self.typical_ = typical_row(objective.rows.sample.X)
+        self.typical_ = mean_row(objective.rows.sample, self.engine_)
 
     def _parts(self) -> tuple[Floats, Floats]:
         coef = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
         intercept = np.broadcast_to(np.asarray(self.intercept_, np.float64), len(coef))
         return np.ascontiguousarray(coef, np.float64), np.ascontiguousarray(intercept)
 
+    def _filled(self, X: Any) -> Array | SparseRows:
+        """Rows to answer as numbers, missing cells at their mean."""
+        features = self._features(X, fitting=False, reset=False)
+        self._check_cells(features, 0, fitting=False, allow_missing=_is_frame(X))
+        if isinstance(features, SparseRows):
+            return features
+        assert isinstance(features, np.ndarray)
+        return np.where(np.isnan(features), self.typical_, features)
+
     def decision_function(self, X: Any) -> Floats:
-        """b + w · x: log odds of the second class (n,), or scores of all (n, n_classes)."""
+        """b + w · x: log odds of the second class (n,), or scores of all (n, n_classes).
+
+        A missing cell of a frame counts as the mean of its column: scores being linear, this is
+        their mean over what the cell may be, if columns are independent.
+        """
         check_is_fitted(self)
         features = self._features(X, fitting=False, reset=False)
         coef, intercept = self._parts()
-        sparse_scorer, absent = affine_scorer(None, coef, intercept), np.full_like(coef, np.nan)
+        sparse_scorer, gaps = affine_scorer(None, coef, intercept), _is_frame(X)
+        absent = -coef * (self.typical_ if gaps else np.nan)
         out = np.empty((features.shape[0], len(coef)))
 
         def score(chunk: Any, rows: slice, part: Floats) -> None:
@@ -185,7 +213,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
             else:
                 kernels.linear_log_joint(floats(chunk), coef, absent, intercept, part)
             if not np.isfinite(part.sum()):
-                self._check_cells(chunk, rows.start, fitting=False)
+                self._check_cells(chunk, rows.start, fitting=False, allow_missing=gaps)
 
         self.engine_.fill(score, features, out)
         return out[:, 0] if out.shape[1] == 1 else out
@@ -206,7 +234,9 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
 
     def _normalized(self, X: Any, wanted: str) -> Floats:
         scores = self.decision_function(X)
-        if scores.ndim == 1:
+        if len(self.classes_) == 1:  # so far, in a stream
+            scores = scores[:, None]
+        elif scores.ndim == 1:
             scores = np.column_stack([np.zeros(len(scores)), scores])
         kernels.normalize(scores, wanted)
         return scores
@@ -214,20 +244,17 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     def evidence(self, X: Any) -> Evidence:
         """The additive terms w_kj (xⱼ - tⱼ) of each class's score, per feature.
 
-        t is a typical row, the mean of some, or zero for sparse input; what the scores are there
-        stands in the place of the prior.
+        t is the mean of the rows, or zero for sparse input; what the scores are there stands in
+        the place of the prior, and a missing cell says nothing.
         """
         check_is_fitted(self)
-        features = self._features(X, fitting=False, reset=False)
-        self._check_cells(features, 0, fitting=False)
-        assert isinstance(features, np.ndarray | SparseRows)
+        features = self._filled(X)
         coef, intercept = self._parts()
-        if len(coef) == 1:  # the first class has a score of zero
+        if len(coef) < len(self.classes_):  # the first class has a score of zero
             coef, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (coef, intercept))
         terms = (dense(features) - self.typical_)[:, None, :] * coef
-        return Evidence(
-            terms, intercept + coef @ self.typical_, self._design_names(), self.classes_
-        )
+        prior = intercept + (coef * self.typical_).sum(axis=1)
+        return Evidence(terms, prior, self._design_names(), self.classes_)
 
     def sparsify(self) -> Self:
         """Keep the coefficients as a sparse matrix: for many zeros."""
@@ -243,11 +270,29 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         return self
 
 
+def _is_frame(X: Any) -> bool:
+    return frames.as_frame(X) is not None
+
+
 def centered(coef: Floats, objective: Objective) -> Floats:
     """Scores relative to their mean: no probability changes, and the penalty is least."""
     if len(coef) == 1 or not objective.penalty.smooth:
         return coef
     return np.asarray(coef - coef.mean(axis=0))
+
+
+def mean_row(rows: Rows, engine: Local) -> Floats:
+    """The mean of the rows as they count, where a missing cell is taken to be; zero if sparse."""
+    if not isinstance(rows.X, np.ndarray):
+        return np.zeros(rows.X.shape[1])
+    total = engine.sum(_weight_and_sum, rows)
+    return np.asarray(total[1:] / max(total[0], np.finfo(float).tiny))
+
+
+def _weight_and_sum(rows: Rows) -> Floats:
+    cells, weight = floats(np.asarray(rows.X)), rows.hard.weight
+    weight = np.ones(len(cells)) if weight is None else weight
+    return np.concatenate([[weight.sum()], np.einsum("n,nd->d", weight, cells)])
 
 
 def typical_row(X: Features) -> Floats:

@@ -184,7 +184,7 @@ class LogisticRegressionCV(LogisticModel):
 
     def _score_of(self, slope: Floats, intercept: Floats, asked: Rows) -> float:
         model = LogisticRegression()
-        model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
+        model.classes_, model.n_features_in_ = self.classes_, asked.X.shape[1]
         model.coef_, model.intercept_ = slope, intercept
         groups = asked.groups
         assert isinstance(groups, Hard)

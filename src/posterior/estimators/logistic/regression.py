@@ -14,23 +14,29 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data.typing import Floats
 from posterior.discriminative.firth import FirthFit, firth
 from posterior.discriminative.objective import Objective
-from posterior.discriminative.solvers import Solution, Step
+from posterior.discriminative.solvers import Solution, Step, Watch
+from posterior.discriminative.solvers.solution import ignore
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.logistic import settings
 from posterior.estimators.logistic.distant import all_rows
-from posterior.estimators.logistic.inferring import Fitted, Inferring
+from posterior.estimators.logistic.inferring import Fitted
 from posterior.estimators.logistic.model import centered
 from posterior.estimators.logistic.streaming import Streaming
 from posterior.estimators.logistic.watching import Watched
 from posterior.estimators.naive_bayes.bernoulli import BernoulliNB
 
 
-class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
+class LogisticRegression(CallbackSupportMixin, Streaming):
     """log odds that are linear in the features.
 
     p(y = k | x) = exp(b_k + w_k · x) / Σ_j exp(b_j + w_j · x), with two classes
     p(y = 1 | x) = 1 / (1 + exp(-b - w · x)), where Σ wᵢ log p(yᵢ | xᵢ) - penalty is largest.
+
+    Missing cells of a frame are learned from: their columns get an indicator. Where none was
+    missing in the fit, a missing cell to answer counts as the column's mean (of a category, the
+    shares of its levels): the score is then the expected one if columns are independent, and the
+    cell is evidence for no class. NaN in an array is refused, as in scikit-learn.
 
     Parameters
     ----------
@@ -51,8 +57,8 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
     step : float, default=1e-4
         η of gradient ascent.
     firth : bool, default=False
-        Firth's penalized likelihood instead of C, for two classes: finite also where columns
-        separate the classes.
+        Firth's penalized likelihood instead of C: finite also where columns separate the
+        classes.
     prior : mapping of names to (mean, standard deviation), optional
         Normal priors of single coefficients, for two classes, instead of C there: what other
         studies found, say. The name "intercept" stands for the intercept.
@@ -165,36 +171,46 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
         """
         self._validate_params()
         settings.warn_of_jobs(self.n_jobs)
+        strength = self._strength()
+        with all_rows(self, X, y, sample_weight, offset, checkpoint) as rows:
+            objective = self._objective(rows, *strength)
+            start = self._start(objective)
+            watched = Watched(self, X, y, sample_weight, self.max_iter)
+            watched.begin(objective.loss, start)
+            self._fitted = self._learn(objective, start, getattr(X, "dtype", None), watched)
+            self._stream = None
+            watched.end()
+        return self
+
+    def _strength(self) -> tuple[float, float]:
+        """C and l1_ratio; Jeffreys' prior takes the place of the penalty."""
         C, ratio = settings.strength(self)
         settings.check_solver(self.solver, C, ratio, self.dual)
         if self.firth and self.prior:
             raise ValueError("Expected firth=True or prior=, got both: each is a prior.")
+        return (np.inf, 0.0) if self.firth else (C, ratio)
+
+    def _learn(
+        self, objective: Objective, start: Floats, dtype: Any, watch: Watch = ignore
+    ) -> Fitted:
+        firth_fit = None
         if self.firth:
-            C, ratio = np.inf, 0.0  # Jeffreys' prior takes the place of the penalty
-        with all_rows(self, X, y, sample_weight, offset, checkpoint) as rows:
-            objective = self._objective(rows, C, ratio)
-            stop, start = settings.stop_of(self), self._start(objective)
+            self._check_cells(objective.at_hand.X, 0, fitting=True)
+            firth_fit, solution = firth_solution(objective)
+            self.solver_ = "Firth"
+        else:
+            stop = settings.stop_of(self)
             solver = settings.solver_of(self.solver, objective, stop, self.step)
-            watched = Watched(self, X, y, sample_weight, self.max_iter)
-            watched.begin(objective.loss, start)
-            firth_fit = None
-            if self.firth:
-                self._check_cells(objective.at_hand.X, 0, fitting=True)
-                firth_fit, solution = firth_solution(objective)
-                self.solver_ = "Firth"
-            else:
-                solution = self._minimized(solver, objective, start, watched)
-                self.solver_ = type(solver).__name__
-            settings.warn_if_tired(self.solver, self.solver_, solution)
-            self.n_iter_ = np.array([solution.n_iter], np.int32)
-            self._accept(solution, objective, getattr(X, "dtype", None))
-            self._fitted = Fitted(objective, centered(solution.coef, objective), firth_fit)
-            self.__dict__.pop("_curvature", None)  # a stream after this fit is a new one
-            likelihood = np.isinf(C) and not self.prior
-            if likelihood and self.solver_ not in ("Firth", "GradientAscent") and self.max_iter > 0:
-                self._name_separation(self._fitted)
-            watched.end()
-        return self
+            solution = self._minimized(solver, objective, start, watch)
+            self.solver_ = type(solver).__name__
+        settings.warn_if_tired(self.solver, self.solver_, solution)
+        self.n_iter_ = np.array([solution.n_iter], np.int32)
+        self._accept(solution, objective, dtype)
+        fitted = Fitted(objective, centered(solution.coef, objective), firth_fit)
+        searched = self.solver_ not in ("Firth", "GradientAscent") and self.max_iter > 0
+        if searched and objective.penalty.is_flat:
+            self._name_separation(fitted)
+        return fitted
 
     def begin_at(self, model: Any) -> Self:
         """Make the next fit begin at a naive Bayes model whose log odds are linear.
@@ -235,10 +251,6 @@ class LogisticRegression(CallbackSupportMixin, Inferring, Streaming):
 
 
 def firth_solution(objective: Objective) -> tuple[FirthFit, Solution]:
-    if objective.shape[0] > 1:
-        raise ValueError(
-            f"Expected two classes for firth=True, got {objective.shape[0]}. Use a finite C."
-        )
     fit = firth(objective)
     last = Step(-fit.value, 0.0, 1.0)
     trace = (last,) * (fit.n_iter + 1)

@@ -22,6 +22,7 @@ from posterior.discriminative.solvers import (
     Solver,
     Stop,
 )
+from posterior.discriminative.solvers.solution import OVERSHOT
 from posterior.sources.remote_rows import RemoteRows
 
 SOLVERS = (
@@ -239,9 +240,14 @@ def warn_if_tired(name: str, used: str, solution: Solution) -> None:
         "newton-cholesky": f"Newton solver did not converge after {n} iterations.",
     }
     words = messages.get(name, f"{name if name != 'auto' else used} failed to converge.")
+    remedy = "Raise max_iter or tol, or bring the columns to one scale."
+    if solution.reason == OVERSHOT:
+        remedy = (
+            f"The log-likelihood fell in some of the last steps: step={last.step:g} is too long. "
+            f"Lower it, say to {last.step / 10:g}, or bring the columns to one scale."
+        )
     warnings.warn(
-        f"{words} After {n} iterations the gradient per row is {last.gradient_norm:.2g}. Raise "
-        "max_iter or tol, or bring the columns to one scale.",
+        f"{words} After {n} iterations the gradient per row is {last.gradient_norm:.2g}. {remedy}",
         ConvergenceWarning,
         stacklevel=3,
     )
