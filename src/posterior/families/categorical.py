@@ -24,7 +24,6 @@ from posterior.statistics.counts import Counts
 from posterior.statistics.extent import as_codes
 from posterior.statistics.keyed import Values, places
 
-
 TOLERANCE = 1e-6  # by which shares may miss one, as people write them
 
 

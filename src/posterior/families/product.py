@@ -169,9 +169,7 @@ class Product(Family[Parts, tuple[Any, ...]]):
         pairs = zip(self.families, statistics.parts, strict=True)
         return self._in_order([f.impossible(s) for f, s in pairs])
 
-    def intervals(
-        self, statistics: Parts, parameters: tuple[Any, ...], level: float
-    ) -> Intervals:
+    def intervals(self, statistics: Parts, parameters: tuple[Any, ...], level: float) -> Intervals:
         lines: list[Intervals] = []
         parts = zip(self.families, statistics.parts, parameters, self.columns, strict=True)
         for f, s, p, columns in parts:

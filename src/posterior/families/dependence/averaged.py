@@ -198,9 +198,7 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
     def impossible(self, statistics: PairCounts) -> Array:
         return statistics.negative()
 
-    def intervals(
-        self, statistics: PairCounts, parameters: PairCounts, level: float
-    ) -> Intervals:
+    def intervals(self, statistics: PairCounts, parameters: PairCounts, level: float) -> Intervals:
         """Of p(xⱼ | k), which a row has of whose cells only this one is known."""
         model = self.tables(parameters)
         columns = zip(model.start, model.sizes, strict=True)
