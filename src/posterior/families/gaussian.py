@@ -25,6 +25,7 @@ from posterior.kernels.pairs import Pair, two_product
 from posterior.statistics.moments import Moments, floats
 
 LOG_2PI = float(np.log(2 * np.pi))
+FLAT = 1e9  # whose square is as good as one more
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,13 +335,15 @@ def _row_scores(x: Floats, parameters: GaussianParameters) -> Floats:
 def log_density(x: Floats, parameters: GaussianParameters) -> Floats:
     """Log density of each cell under parameters that broadcast against it; 0 if missing."""
     mean, variance, freedom = parameters.mean, parameters.variance, parameters.freedom
-    with np.errstate(divide="ignore", invalid="ignore"):
-        square = (x - mean) ** 2 / variance
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if freedom is None:
+            square = (x - mean) ** 2 / variance
             terms = -0.5 * (LOG_2PI + np.log(variance) + square)
         else:
             half = (freedom + 1) / 2
             constant = special.gammaln(half) - special.gammaln(freedom / 2)
             constant -= 0.5 * np.log(freedom * np.pi * variance)
-            terms = constant - half * np.log1p(square / freedom)
+            z = np.abs(x - mean) / np.sqrt(freedom * variance)
+            # log (1 + z²), where z² may be too large for a number
+            terms = constant - half * np.where(z > FLAT, 2 * np.log(z), np.log1p(z**2))
     return np.where(np.isnan(x) | np.isinf(variance), 0.0, terms)
