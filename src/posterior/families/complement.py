@@ -87,7 +87,8 @@ class Complement(Family[Totals, MultinomialParameters]):
     def impossible(self, statistics: Totals) -> Array:
         return statistics.impossible()
 
-    def intervals(self, statistics: Totals, level: float) -> Intervals:
-        weights = self.estimate(statistics).log_prob
-        unknown = np.full_like(weights, np.nan)
-        return Intervals.of("weight", weights, unknown, unknown)
+    def intervals(
+        self, statistics: Totals, parameters: MultinomialParameters, level: float
+    ) -> Intervals:
+        unknown = np.full_like(parameters.log_prob, np.nan)
+        return Intervals.of("weight", parameters.log_prob, unknown, unknown)

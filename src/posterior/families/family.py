@@ -99,8 +99,8 @@ class Family(Protocol[S, P]):
         """Which sums (k, d) no rows can have: what is left when strangers are taken back."""
         ...
 
-    def intervals(self, statistics: S, level: float) -> Intervals:
-        """Each parameter with its credible interval."""
+    def intervals(self, statistics: S, parameters: P, level: float) -> Intervals:
+        """Each parameter with its credible interval, as wide as the statistics leave it."""
         ...
 
 

@@ -118,13 +118,15 @@ class Poisson(Family[Totals, PoissonParameters]):
     def impossible(self, statistics: Totals) -> Array:
         return statistics.impossible()
 
-    def intervals(self, statistics: Totals, level: float) -> Intervals:
+    def intervals(
+        self, statistics: Totals, parameters: PoissonParameters, level: float
+    ) -> Intervals:
         pooled = np.nan_to_num(statistics.pooled().mean())
         weight, total = statistics.weight.rounded(), statistics.total.rounded()
         rows, events = weight + self.prior.m, total + self.prior.m * pooled
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.gamma.interval(level, events, scale=1 / rows)
-            return Intervals.of("rate", events / rows, low, high)
+            return Intervals.of("rate", parameters.rate, low, high)
 
 
 def _log_factorials(X: Array | SparseRows) -> Floats:

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 from scipy import special
+from sqlglot import exp
 
 from posterior.data.typing import Floats
 from posterior.families import Bernoulli, Categorical, Gaussian, Multinomial, Poisson, Product
 from posterior.families.bernoulli import BernoulliParameters
 from posterior.families.binned import Binned, BinnedParameters
 from posterior.families.categorical import CategoricalParameters
-from posterior.families.complement import Complement
-from posterior.families.gaussian import GaussianParameters
+from posterior.families.complement import SETTLED, Complement
+from posterior.families.gaussian import FLAT, GaussianParameters
 from posterior.families.multinomial import MultinomialParameters
 from posterior.families.poisson import PoissonParameters
 from posterior.families.student import StudentT
@@ -23,20 +24,22 @@ from posterior.sql.cells import Column, spellings
 from posterior.sql.expressions import (
     SQL,
     among,
+    between,
     cases,
-    equals,
     exceeds,
+    is_finite,
     is_missing,
-    label,
     less,
     log,
     number,
-    or_else,
     plus,
     times,
 )
 from posterior.sql.scores import Term
 from posterior.text.words import Words
+
+NEAREST = 1e-40  # deviations: what is closer to zero is zero
+FARTHEST = 1e140  # deviations, beyond which squares are on their way to overflow
 
 
 @singledispatch
@@ -49,38 +52,71 @@ def terms(family: Any, parameters: Any, columns: Sequence[Column]) -> list[Term]
 @terms.register(StudentT)
 def _(family: Any, parameters: GaussianParameters, columns: Sequence[Column]) -> list[Term]:
     """-½ log 2πσ² - (x - μ)² / 2σ², or Student's t"""
-    curve = _normal if parameters.freedom is None else _student
-    found = []
+    freedom, found = parameters.freedom, []
     for j, c in enumerate(columns):
-        x, variance = c.number(), parameters.variance[:, j]
+        variance = parameters.variance[:, j]
         telling = (variance > 0) & (variance < np.inf)
-        scores = [
-            or_else(curve(x, parameters, k, j), 0.0) if telling[k] else number(0.0)
-            for k in range(len(variance))
-        ]
+        widest = float(np.sqrt(variance[telling].max(initial=0.0)))
+        mean, least = from_zero(parameters.mean[:, j], widest)
+        x, scores = c.number_or_infinity(least), []
+        for k in range(len(variance)):
+            if not telling[k]:
+                scores.append(left_out(x, [], number(0.0)))
+            elif freedom is None:
+                scores.append(_normal(x, mean[k], variance[k]))
+            else:
+                curve = _student(x, mean[k], variance[k], freedom[k, j])
+                scores.append(left_out(x, [], curve))
         found.append(Term(c.name, scores))
     return found
 
 
-def _square(x: SQL, mean: float) -> SQL:
-    return times(less(x.copy(), mean), less(x.copy(), mean))
+def from_zero(centers: Floats, deviation: float) -> tuple[Floats, float]:
+    """Centers, with those next to zero at zero, and how close to zero a cell is as good as there.
+
+    A cell is rounded only where there is such a center: distances to others do not vanish.
+    """
+    least = NEAREST * deviation
+    at_zero = np.abs(centers) <= least
+    return np.where(at_zero, 0.0, centers), least if at_zero.any() else 0.0
 
 
-def _normal(x: SQL, parameters: GaussianParameters, k: int, j: int) -> SQL:
-    mean, variance = parameters.mean[k, j], parameters.variance[k, j]
+def _square(x: SQL, mean: float, deviation: float) -> SQL:
+    """((x - μ) / σ)²"""
+    z = [times(less(x.copy(), mean), number(1 / deviation)) for _ in range(2)]
+    return times(*z)
+
+
+def _normal(x: SQL, mean: float, variance: float) -> SQL:
+    """So far away that squares overflow, no class is possible, as in Python."""
+    deviation = float(np.sqrt(variance))
     height = number(-0.5 * np.log(2 * np.pi * variance))
-    return plus(height, times(number(-0.5 / variance), _square(x, mean)))
+    curve = plus(height, times(number(-0.5), _square(x, mean, deviation)))
+    ends = mean - FARTHEST * deviation, mean + FARTHEST * deviation
+    return within(x, ends, curve)
 
 
-def _student(x: SQL, parameters: GaussianParameters, k: int, j: int) -> SQL:
-    assert parameters.freedom is not None
-    mean, variance, v = (
-        a[k, j] for a in (parameters.mean, parameters.variance, parameters.freedom)
-    )
-    half = (v + 1) / 2
+def within(x: SQL, ends: tuple[float, float], score: SQL) -> SQL:
+    """A score; beyond the ends that of the impossible, and `left_out` otherwise."""
+    inside, missing = (between(x.copy(), *ends), score), (is_missing(x.copy()), number(0.0))
+    return cases([inside, missing, (is_finite(x.copy()), number(-np.inf))])
+
+
+def left_out(x: SQL, scores: Sequence[tuple[SQL, SQL]], otherwise: SQL) -> SQL:
+    """Zero if the cell is missing; NULL if it is infinite, since Python refuses such rows."""
+    missing, infinite = is_missing(x.copy()), exp.Not(this=is_finite(x.copy()))
+    return cases([(missing, number(0.0)), (infinite, exp.null()), *scores], otherwise)
+
+
+def _student(x: SQL, mean: float, variance: float, v: float) -> SQL:
+    """log (1 + z²) is 2 log |z| where z² may overflow"""
+    half, scale = (v + 1) / 2, float(np.sqrt(v * variance))
     height = special.gammaln(half) - special.gammaln(v / 2) - 0.5 * np.log(v * np.pi * variance)
-    apart = times(number(1 / (v * variance)), _square(x, mean))
-    return plus(number(height), times(number(-half), log(plus(number(1.0), apart))))
+    near = log(plus(number(1.0), _square(x, mean, scale)))
+    far = less(times(number(2.0), log(exp.Abs(this=less(x.copy(), mean)))), 2 * np.log(scale))
+    ends = mean - FLAT * scale, mean + FLAT * scale
+    tail = cases([(between(x.copy(), *ends), near)], far)
+    return plus(number(height), times(number(-half), tail))
 
 
 @terms.register
@@ -89,11 +125,10 @@ def _(family: Bernoulli, parameters: BernoulliParameters, columns: Sequence[Colu
     above = 0.5 if family.threshold is None else family.threshold
     found = []
     for j, c in enumerate(columns):
-        x, scores = c.number(), []
+        x, scores = c.number_or_infinity(), []
         for yes, no in zip(parameters.log_yes[:, j], parameters.log_no[:, j], strict=True):
-            missing = is_missing(x.copy()), number(0.0)
             is_yes = exceeds(x.copy(), above), number(yes)
-            scores.append(cases([missing, is_yes], number(no)))
+            scores.append(left_out(x, [is_yes], number(no)))
         found.append(Term(c.name, scores))
     return found
 
@@ -103,24 +138,30 @@ def _(family: Binned, parameters: BinnedParameters, columns: Sequence[Column]) -
     """log P(bin | k) - log width; x ≥ c is x > the number before c"""
     found = []
     for c, cuts, density in zip(columns, parameters.cuts(), parameters.log_density(), strict=True):
-        x, before = c.number(), np.nextafter(cuts, -np.inf)[::-1]
+        x, before = c.number_or_infinity(), np.nextafter(cuts, -np.inf)[::-1]
         scores = []
         for lowest, *higher in density:
-            missing = is_missing(x.copy()), number(0.0)
             bins = zip(before, higher[::-1], strict=True)
             above = [(exceeds(x.copy(), cut), number(score)) for cut, score in bins]
-            scores.append(cases([missing, *above], number(lowest)))
+            scores.append(left_out(x, above, number(lowest)))
         found.append(Term(c.name, scores))
     return found
 
 
 def _linear(columns: Sequence[Column], weight: Floats) -> list[Term]:
-    """w_kj xⱼ"""
+    """w_kj xⱼ; 0 times infinity is 0"""
     found = []
     for j, c in enumerate(columns):
         x = c.number()
-        found.append(Term(c.name, [times(number(w), x.copy()) for w in weight[:, j]]))
+        found.append(Term(c.name, [_weighed(x.copy(), float(w)) for w in weight[:, j]]))
     return found
+
+
+def _weighed(x: SQL, weight: float) -> SQL:
+    if abs(weight) < SETTLED:
+        return times(number(weight), x)
+    none = between(x, 0.0, 0.0), number(0.0)
+    return cases([none, (is_missing(x.copy()), exp.null())], number(weight))
 
 
 @terms.register(Multinomial)
@@ -143,18 +184,21 @@ def _(family: Poisson, parameters: PoissonParameters, columns: Sequence[Column])
             "Expected rates that are known: predictive=True needs log Γ, which SQL does not have. "
             "Fit the model with predictive=False."
         )
+    rates, found = np.asarray(parameters.rate, np.float64), []
     with np.errstate(divide="ignore"):
-        log_rate = np.log(np.asarray(parameters.rate, np.float64))
-    return [
-        Term(
-            term.name,
-            [
-                or_else(less(score, rate), 0.0)
-                for score, rate in zip(term.scores, parameters.rate[:, j], strict=True)
-            ],
-        )
-        for j, term in enumerate(_linear(columns, log_rate))
-    ]
+        log_rates = np.log(rates)
+    for j, c in enumerate(columns):
+        x = c.number_or_infinity()
+        pairs = zip(log_rates[:, j], rates[:, j], strict=True)
+        scores = [less(_weighed(x.copy(), float(w)), rate) for w, rate in pairs]
+        found.append(Term(c.name, [_of_count(x, [], score) for score in scores]))
+    return found
+
+
+def _of_count(x: SQL, scores: Sequence[tuple[SQL, SQL]], otherwise: SQL) -> SQL:
+    """NULL also below zero."""
+    negative = exp.LT(this=x.copy(), expression=number(0.0)), exp.null()
+    return left_out(x, [negative, *scores], otherwise)
 
 
 @terms.register
@@ -164,15 +208,18 @@ def _(
     """The log probability of the cell's value, or of one never seen"""
     found = []
     for c, values, log_prob in zip(columns, parameters.values, parameters.log_prob, strict=True):
-        levels = values.tolist()
-        x = c.words() if values.dtype.kind in "OU" else c.number()
+        levels, by_name = values.tolist(), values.dtype.kind in "OU"
+        x = c.words() if by_name else c.number_or_infinity()
         conditions = [_is_level(x, level, levels) for level in levels]
         scores = []
         for each in np.asarray(log_prob):
-            missing = is_missing(x.copy()), number(0.0)
             known = zip(conditions, each[: len(levels)], strict=True)
             pairs = [(condition.copy(), number(p)) for condition, p in known]
-            scores.append(cases([missing, *pairs], number(each[-1])))
+            missing = is_missing(x.copy()), number(0.0)
+            never_seen = number(each[-1])
+            scores.append(
+                cases([missing, *pairs], never_seen) if by_name else _of_count(x, pairs, never_seen)
+            )
         found.append(Term(c.name, scores))
     return found
 
@@ -180,7 +227,8 @@ def _(
 def _is_level(x: SQL, level: Any, levels: list[Any]) -> SQL:
     if isinstance(level, str):
         return among(x.copy(), spellings(level, levels))
-    return equals(x.copy(), label(level))  # categories 0, 1, 2, ...
+    # categories 0, 1, 2, ..., which Python makes of numbers by leaving out their fractions
+    return between(x.copy(), level, float(np.nextafter(level + 1, 0)))
 
 
 @terms.register

@@ -9,8 +9,8 @@ import numpy as np
 
 from posterior.families import MultivariateGaussian, MultivariateGaussianParameters
 from posterior.sql.cells import Column
-from posterior.sql.densities import terms
-from posterior.sql.expressions import less, number, plus, times
+from posterior.sql.densities import FARTHEST, NEAREST, from_zero, terms
+from posterior.sql.expressions import between, cases, is_there, less, number, plus, times
 from posterior.sql.scores import Term
 
 
@@ -29,19 +29,28 @@ def _(
 def _linear(p: MultivariateGaussianParameters, columns: Sequence[Column]) -> list[Term]:
     """One covariance for all:  Σⱼ ((μ_k - o)ᵀ Σ⁻¹)ⱼ (xⱼ - ½ (μ_kj + oⱼ)), o the middle"""
     middle = p.mean.mean(axis=0)
-    slope, between = (p.mean - middle) @ p.precision(0), 0.5 * (p.mean + middle)
+    slope, halfway = (p.mean - middle) @ p.precision(0), 0.5 * (p.mean + middle)
     found = []
     for j, c in enumerate(columns):
-        x = c.number()
-        pairs = zip(slope[:, j], between[:, j], strict=True)
+        places, least = from_zero(halfway[:, j], float(np.sqrt(p.covariance[0][j, j])))
+        x = c.number(least)
+        pairs = zip(slope[:, j], places, strict=True)
         found.append(Term(c.name, [times(number(w), less(x.copy(), b)) for w, b in pairs]))
     return found
 
 
 def _quadratic(p: MultivariateGaussianParameters, columns: Sequence[Column]) -> list[Term]:
-    """-½ (u - m)ᵀ P (u - m) + ..., with u and m taken from the middle, so that little cancels"""
+    """-½ (u - m)ᵀ P (u - m) + ..., with u and m taken from the middle, so that little cancels.
+
+    So far away that squares overflow, no class is possible, as in Python.
+    """
     middle, k = p.mean.mean(axis=0), len(p.mean)
-    u = [c.sheet.cell(c.name, less(c.as_number(), o)) for c, o in zip(columns, middle, strict=True)]
+    deviation = np.sqrt(np.einsum("kii->ki", p.covariance))
+    narrowest = np.where(deviation > 0, deviation, np.inf).min(axis=0)
+    least, farthest = NEAREST * deviation.max(axis=0), FARTHEST * narrowest
+    middle = np.where(np.abs(middle) > least, middle, 0.0)
+    taken = zip(columns, middle, least, farthest, strict=True)
+    u = [c.distance(float(o), float(near), float(far)) for c, o, near, far in taken]
     P, m = np.stack([p.precision(g) for g in range(k)]), p.mean - middle
     slope = np.einsum("gij,gj->gi", P, m)
     found = []
@@ -50,7 +59,11 @@ def _quadratic(p: MultivariateGaussianParameters, columns: Sequence[Column]) -> 
             plus(number(b), times(number(-0.5 * a), u[j].copy()))
             for b, a in zip(slope[:, j], P[:, j, j], strict=True)
         ]
-        found.append(Term(c.name, [times(u[j].copy(), curve) for curve in curves]))
+        inside = np.nextafter(farthest[j], 0)
+        near = between(u[j], -inside, inside)
+        far = is_there(u[j].copy()), number(-np.inf)
+        products = [times(u[j].copy(), curve) for curve in curves]
+        found.append(Term(c.name, [cases([(near.copy(), s), far]) for s in products]))
     for i, j in combinations(range(len(columns)), 2):
         if P[:, i, j].any():
             name = f"{columns[i].name} × {columns[j].name}"
