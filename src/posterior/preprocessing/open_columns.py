@@ -10,7 +10,7 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.typing import Floats
-from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn, texts
+from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class OpenColumn:
         if kind == "number":
             cells, levels = frames.numbers(column), self.levels
         else:
-            words, place = texts(column)
+            words, place = frames.different(column, self.name)
             new = {w: None for w in words if w is not None and w not in self.levels}
             levels = (*self.levels, *new)
             number: dict[str | None, float] = {w: float(i) for i, w in enumerate(levels)}
-            cells = np.array([number.get(w, np.nan) for w in words], np.float64)[place]
+            cells = np.array([*(number.get(w, np.nan) for w in words), np.nan])[place]
         if np.isnan(cells).all():
             return self, cells
         if self.kind is not None and kind != self.kind:
