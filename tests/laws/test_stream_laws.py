@@ -14,6 +14,7 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from everyone import Subject, every
 from numpy.testing import assert_allclose, assert_array_equal
@@ -161,6 +162,21 @@ def test_a_stream_that_chooses_by_its_first_rows_says_so(subject):
         model.partial_fit(X, y)
         subject.fit(X, y).partial_fit(X, y)
         subject.make(**SETTLED[subject.name]).partial_fit(X, y)
+
+
+def test_a_stream_that_took_sentences_for_categories_says_so():
+    random = np.random.default_rng(1)
+    words = "the quick brown fox jumps over a lazy dog in sun and rain".split()
+    texts = [" ".join(random.choice(words, 6)) for _ in range(40)]
+    table, y = pd.DataFrame({"text": texts}), random.integers(0, 2, 40)
+    model = NaiveBayes().partial_fit(table[:5], y[:5], classes=[0, 1])
+    with pytest.warns(UserWarning, match="'text' was taken for categories.*'words'"):
+        model.partial_fit(table[5:], y[5:])
+    named = (
+        NaiveBayes({"text": "words"}).partial_fit(table[:5], y[:5]).partial_fit(table[5:], y[5:])
+    )
+    whole = NaiveBayes().fit(table, y)
+    assert_array_equal(named.predict_proba(table), whole.predict_proba(table))
 
 
 # --- order ---------------------------------------------------------------------------------------
