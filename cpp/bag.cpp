@@ -3,6 +3,16 @@
 #include <stdexcept>
 
 namespace posterior {
+namespace {
+
+// 64 bits of which each depends on all bits of z (the last steps of SplitMix64).
+std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+}  // namespace
 
 void Counts::end_document() {
     if (!keep_rows_) entries_.clear();
@@ -36,6 +46,15 @@ Counts Counts::take(const std::int64_t* rows, std::size_t n, const std::uint32_t
     }
     made.row_ = made.entries_.size();
     return made;
+}
+
+void Counts::fingerprints(const std::uint64_t* column, std::uint64_t* out) const {
+    for (std::size_t i = 0; i < n_rows(); ++i) {
+        std::uint64_t sum = 0;
+        for (std::size_t e = start(i); e < end(i); ++e)
+            sum += mixed(mixed(entries_[e].count) + column[entries_[e].term]);
+        out[i] = sum;
+    }
 }
 
 }  // namespace posterior

@@ -54,6 +54,10 @@ public:
     // Copies of some rows, with other numbers of their terms.
     Counts take(const std::int64_t* rows, std::size_t n, const std::uint32_t* number) const;
 
+    // f = Σ m(m(count) + column)   of each row, where column[term] is that of a term.
+    // Twin: posterior.data.fingerprints.
+    void fingerprints(const std::uint64_t* column, std::uint64_t* out) const;
+
     bool kept() const { return keep_rows_; }
     std::size_t n_rows() const { return ends_.size(); }
     std::size_t n_entries() const { return entries_.size(); }

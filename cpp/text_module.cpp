@@ -200,6 +200,15 @@ std::unique_ptr<Bag> take(const Bag& bag, Vector<std::int64_t> rows) {
                                      bag.counts.take(rows.data(), rows.shape(0), rank.data())});
 }
 
+void fingerprints(const Bag& bag, Vector<std::int32_t> place, Output<std::uint64_t> out) {
+    expect_room(place.shape(0) == bag.n_terms() && out.shape(0) == bag.counts.n_rows());
+    p::Buffer<std::uint64_t> column;
+    column.resize(bag.n_terms());
+    for (std::size_t r = 0; r < bag.n_terms(); ++r)
+        column[bag.table ? bag.order[r] : r] = static_cast<std::uint64_t>(place.data()[r]);
+    bag.counts.fingerprints(column.data(), out.data());
+}
+
 void group_sums(const Bag& bag, Vector<std::int32_t> codes, Vector<std::int32_t> place,
                 Vector<std::int64_t> logs, double unit, Output<std::int64_t> start,
                 Output<std::int64_t> column, Output<std::int64_t> documents,
@@ -293,6 +302,8 @@ void bind_text(nb::module_& m) {
              },
              "documents"_a.noconvert(), "total"_a.noconvert())
         .def("take", &take, "rows"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>())
+        .def("fingerprints", &fingerprints, "place"_a.noconvert(), "out"_a.noconvert(),
+             nb::call_guard<nb::gil_scoped_release>())
         .def("group_sums", &group_sums, "codes"_a.noconvert(), "place"_a.noconvert(),
              "logs"_a.noconvert(), "unit"_a, "start"_a.noconvert(), "column"_a.noconvert(),
              "documents"_a.noconvert(), "total"_a.noconvert(),

@@ -393,14 +393,20 @@ def test_one_class_is_certain(model):
         (np.where(np.arange(8) == 5, -1.0, 1.0), r"non-negative weights.*-1 at row 5"),
         (np.where(np.arange(8) == 5, np.nan, 1.0), r"weights.*nan at row 5"),
         (np.where(np.arange(8) == 5, np.inf, 1.0), r"weights.*inf at row 5"),
-        (np.zeros(8), r"positive weight"),
         (np.ones(7), r"\(7,\).*\(8,\)"),
         (np.ones((8, 2)), r"1D"),
     ],
-    ids=["negative", "NaN", "infinite", "all zero", "too few", "a table"],
+    ids=["negative", "NaN", "infinite", "too few", "a table"],
 )
 def test_weights_that_mean_nothing_are_refused(model, way, weight, match):
     refused(lambda m: LEARN[way](m, X, Y, sample_weight=weight), fresh(model), match)
+
+
+@each_model
+@pytest.mark.parametrize("way", ["fit", "cross_validate", "leave_one_out"])  # a stream may go on
+def test_nothing_is_learned_from_rows_without_weight(model, way):
+    none = {"sample_weight": np.zeros(8)}
+    refused(lambda m: LEARN[way](m, X, Y, **none), fresh(model), r"positive weight")
 
 
 @each_model

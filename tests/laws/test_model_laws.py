@@ -145,7 +145,7 @@ def wrong_calls(model, X, y):
         "too few columns": lambda: model.partial_fit(narrow, y),
         "no rows": lambda: model.fit(X[:0], y[:0]),
         "a negative weight": lambda: model.fit(X, y, np.full(n, -1.0)),
-        "no weight": lambda: model.partial_fit(X, y, sample_weight=np.zeros(n)),
+        "no weight": lambda: model.fit(X, y, sample_weight=np.zeros(n)),
         "a class never learned": lambda: model.forget(X, stranger),
         "more rows than were learned": lambda: model.forget(pick(X, twice), y[twice]),
         "all rows": lambda: model.forget(X, y),

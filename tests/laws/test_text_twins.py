@@ -13,8 +13,10 @@ from strategies import randoms, share
 from writing import assert_same_matrix, column, counts, csr, documents, rules
 
 from posterior import kernels
+from posterior.data.rows import SparseRows
 from posterior.kernels import reference
 from posterior.kernels.terms import Rule, Terms, Utf8Column
+from posterior.text.term_rows import TermRows
 
 sizes = st.integers(0, 8)
 
@@ -173,6 +175,19 @@ def test_sums_by_group_agree_with_their_twin(random, n, rule):
     settings = codes, 3, place, logs, 2.0**-20
     for mine, twin in zip(ours.group_sums(*settings), plain.group_sums(*settings), strict=True):
         np.testing.assert_array_equal(mine, twin)
+
+
+@given(random=randoms, n=sizes, rule=rules())
+def test_fingerprints_agree_with_their_twin_and_with_those_of_the_table(random, n, rule):
+    texts = documents(random, n)
+    ours, plain = kernels.count_terms(texts, rule), plain_text.count_terms(texts, rule)
+    place = np.cumsum(random.integers(1, 3, len(ours.terms)), dtype=np.int32)
+    some = random.permutation(n)[: n // 2]
+    for a, b in ((ours, plain), (ours.take(some), plain.take(some))):
+        np.testing.assert_array_equal(a.fingerprints(place), b.fingerprints(place))
+    place, table = np.arange(len(place), dtype=np.int32), counts(ours)
+    rows = TermRows(ours.terms, SparseRows.of(table))
+    np.testing.assert_array_equal(ours.fingerprints(place), rows.fingerprints())
 
 
 @given(random=randoms, n=sizes, rule=rules())

@@ -113,6 +113,8 @@ class TextRows(Protocol):
 
     def take(self, index: Array, /) -> TextRows: ...
 
+    def fingerprints(self) -> Array: ...
+
 
 Features: TypeAlias = Array | SparseRows | CodedRows | Blocks | TextRows
 

@@ -112,8 +112,8 @@ def codes_of(y: Any, classes: Array, n_rows: int) -> tuple[Codes, Array]:
     return np.where(known, place, -1).astype(np.int32)[codes], found[~known]
 
 
-def weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Weights as doubles; None if every row counts once."""
+def weights(sample_weight: Any, n_rows: int, required: bool = True) -> Floats | None:
+    """Weights as doubles; None if every row counts once. Some row must, if that is required."""
     if sample_weight is None:
         return None
     w = np.array(sample_weight, np.float64, order="C")
@@ -132,7 +132,7 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
             f"Expected finite, non-negative weights, got {w[row]:g} at row {row}. "
             "Leave out rows that should not count."
         )
-    if not w.any():
+    if required and not w.any():
         raise ValueError("Expected at least one row of positive weight, got weights of zero only.")
     return w
 

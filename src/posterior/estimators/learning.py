@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from typing import Any, Self, TypeVar
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.names import quoted
 from posterior.data.rows import Hard, Rows
-from posterior.data.typing import Array
+from posterior.data.typing import Array, Floats
 from posterior.engines.engine import BatchEngine
 from posterior.estimators import elsewhere
 from posterior.estimators.checkpoint import FilePath
@@ -43,6 +44,9 @@ def all_or_nothing(method: F) -> F:
 
 class Learning(Hooks):
     """fit, partial_fit, merge, forget, decay."""
+
+    _weightless: Mapping[Any, int] = {}
+    """How many rows of weight zero a class has: no sum tells of them, yet the class is known."""
 
     @property
     def one_pass(self) -> bool:
@@ -76,6 +80,7 @@ class Learning(Hooks):
         weight = validate.weights(sample_weight, features.shape[0])
         rows = Rows(features, Hard(codes, len(self.classes_), weight))
         self._closed = False
+        self._weightless = dict(weightless(self.classes_[codes], weight))
         self.__dict__.pop("calibrator_", None)
         self._accept(self._sum(rows))
         if self.calibrated is not None:
@@ -93,7 +98,7 @@ class Learning(Hooks):
         self._validate_params()
         self._check_calibrated(streaming=True)
         total = elsewhere.learned(self, there, y, weight, checkpoint)
-        self.classes_, self._closed = total.classes, False
+        self.classes_, self._closed, self._weightless = total.classes, False, {}
         self._accept(total.statistics)
         return self
 
@@ -112,7 +117,7 @@ class Learning(Hooks):
         first = not hasattr(self, "classes_")
         X, y = self._with_target(X, y)
         features = self._features(X, fitting=True, reset=first)
-        weight = validate.weights(sample_weight, features.shape[0])
+        weight = validate.weights(sample_weight, features.shape[0], required=first)
         if first:
             self._open(classes, y, features.shape[0])
         elif classes is not None:
@@ -127,6 +132,8 @@ class Learning(Hooks):
             self._grow(validate.union(self.classes_, new))
             codes, _ = validate.codes_of(y, self.classes_, features.shape[0])
         more = self._sum(Rows(features, Hard(codes, len(self.classes_), weight)))
+        came = weightless(self.classes_[codes], weight)
+        self._weightless = dict(Counter(self._weightless) + came)
         self._accept_more(self.statistics_ + more if hasattr(self, "statistics_") else more)
         return self
 
@@ -137,7 +144,7 @@ class Learning(Hooks):
         self._check_calibrated(streaming=True)
         X, y = self._with_target(X, y)
         features = self._features(X, fitting=True, reset=False)
-        weight = validate.weights(sample_weight, features.shape[0])
+        weight = validate.weights(sample_weight, features.shape[0], required=False)
         codes, new = validate.codes_of(y, self.classes_, features.shape[0])
         if len(new):
             raise ValueError(
@@ -161,10 +168,14 @@ class Learning(Hooks):
             )
         left = JointStatistics(left.weight, self._forgotten(left.features))
         if not self._closed:
-            known = np.flatnonzero(left.weight.rounded() > 0)
-            if len(known) == 0:
+            remain = left.weight.rounded() > 0
+            if not remain.any():
                 raise ValueError("Expected some rows to remain; to start anew, call fit().")
-            self.classes_, left = self.classes_[known], left.take(known)
+            went = weightless(self.classes_[codes], weight)
+            self._weightless = dict(Counter(self._weightless) - went)
+            remain |= np.isin(self.classes_, list(self._weightless))
+            remain |= np.bincount(codes, minlength=len(remain)) == 0  # not of these rows
+            self.classes_, left = self.classes_[remain], left.take(np.flatnonzero(remain))
         self._accept(left)
         return self
 
@@ -183,6 +194,7 @@ class Learning(Hooks):
         place = np.searchsorted(classes, other.classes_)
         more = other.statistics_.placed(place, len(classes))
         self._grow(classes)
+        self._weightless = dict(Counter(self._weightless) + Counter(other._weightless))
         self._accept_more(self.statistics_ + more)
         return self
 
@@ -255,3 +267,8 @@ class Learning(Hooks):
 
     def _calibrate(self, rows: Rows) -> None:
         raise NotImplementedError
+
+
+def weightless(labels: Array, weight: Floats | None) -> Counter[Any]:
+    """How many rows of weight zero each label has."""
+    return Counter() if weight is None else Counter(labels[weight == 0].tolist())

@@ -19,6 +19,7 @@ from posterior.evaluation.calibration import CALIBRATORS
 from posterior.evaluation.held_out import HeldOut
 from posterior.families import Product
 from posterior.families.family import AnyFamily
+from posterior.generative.dealing import by_content, in_turn
 from posterior.generative.held_out import (
     fold_statistics,
     leave_one_out,
@@ -161,10 +162,10 @@ class Validating(Learning):
         return HeldOut(log_proba, groups.codes, self.classes_, folds, groups.weight)
 
     def _calibrate(self, rows: Rows) -> None:
-        groups = rows.groups
-        assert isinstance(groups, Hard) and self.calibrated is not None
-        folds = min(FOLDS, len(rows))
-        fold = stratified_folds(groups.codes, folds)
+        assert self.calibrated is not None
+        rows = rows.take(by_content(rows)[0])  # the order in which they came does not matter
+        groups, folds = rows.hard, min(FOLDS, len(rows))
+        fold = in_turn(len(rows), folds)
         parts = fold_statistics(rows, fold, folds, self._sum)
         joints = models_without(parts, self._finish_held_out)
         log_proba = score_held_out(rows.X, fold, joints, self.engine_)

@@ -165,6 +165,9 @@ class Bag(Protocol):
     def take(self, index: Integers) -> Bag:
         """Some of the documents, in that order; the terms stay."""
 
+    def fingerprints(self, place: Codes) -> Array:
+        """A number (n,) of 64 bits for each document, by its counts; see `data.fingerprints`."""
+
     def group_sums(
         self, codes: Codes, n_groups: int, place: Codes, logs: Integers, unit: float
     ) -> Cells:

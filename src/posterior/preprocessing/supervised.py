@@ -54,6 +54,7 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         A cell of bin k has cₖ₋₁ ≤ x < cₖ.
     n_bins_ : array of shape (n_features,)
     classes_ : array of shape (n_classes,)
+        Of the rows that have a weight and a cell.
     statistics_ : list of n_features class histograms
         All that is known of the rows.
     error_ : array of shape (n_features,)
@@ -117,15 +118,17 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         """Add rows, of classes known or new."""
         self._validate_params()
         first = not hasattr(self, "statistics_")
-        table = self._table(X, reset=first)
+        learned = copy(self)  # a call that fails leaves no trace
+        table = learned._table(X, reset=first)
         found, codes = validate.labels(y, len(table))
-        weight = validate.weights(sample_weight, len(table))
+        weight = validate.weights(sample_weight, len(table), required=first)
         known = found if first else self.classes_
         if classes is not None:
             known = validate.union(known, np.asarray(classes))
         each = Local().map
         more = class_histograms(table, codes, weight, len(found), self.max_values, each)
-        return self._add(found, more, known)
+        self.__dict__.update(vars(learned._add(found, more, known)))
+        return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back: the cut points of those that are left.
@@ -135,7 +138,7 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         table = self._table(X, reset=False)
         found, codes = validate.labels(y, len(table))
-        weight = validate.weights(sample_weight, len(table))
+        weight = validate.weights(sample_weight, len(table), required=False)
         if not np.isin(found, self.classes_).all():
             raise ValueError(
                 f"Expected rows that were learned, got classes {found.tolist()} of which some "
@@ -185,7 +188,14 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         return self._accept(classes, statistics)
 
     def _accept(self, classes: Array, statistics: list[ClassHistogram]) -> Self:
+        """Of the classes those with rows that count: rows taken back then leave no trace."""
         n_bins = self.n_bins if self.method == "frequency" else None
+        counted = np.any([part.counts.any(axis=0) for part in statistics], axis=0)
+        if counted.any() and not counted.all():
+            classes, statistics = (
+                classes[counted],
+                [part.of_classes(counted) for part in statistics],
+            )
         self.classes_, self.statistics_ = classes, statistics
         self.cut_points_ = cut_points(statistics, n_bins, Local().map)
         self.n_bins_ = np.array([len(cuts) + 1 for cuts in self.cut_points_], np.int64)

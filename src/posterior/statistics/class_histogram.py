@@ -77,6 +77,12 @@ class ClassHistogram:
         counts[:, index] = self.counts
         return ClassHistogram(self.values, counts, self.limit, self.lowest, self.error)
 
+    def of_classes(self, kept: Array) -> ClassHistogram:
+        """Without classes that have no rows."""
+        return ClassHistogram(
+            self.values, self.counts[:, kept], self.limit, self.lowest, self.error
+        )
+
     def entries(self) -> tuple[Floats, Codes, Floats]:
         """Value, class and weight of whatever was counted, in the order of the values."""
         cell, code = np.nonzero(self.counts)

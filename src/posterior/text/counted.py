@@ -16,7 +16,7 @@ from posterior import kernels
 from posterior.data.rows import Hard, SparseRows
 from posterior.data.typing import Array, Codes, Integers
 from posterior.kernels.terms import Bag, Terms
-from posterior.text.term_rows import TermRows
+from posterior.text.term_rows import TermRows, without
 from posterior.text.term_sums import TermSums
 from posterior.text.vocabulary import TermCounts
 
@@ -113,6 +113,11 @@ class CountedRows:
         """Copies of the rows at some positions, which ascend."""
         absent = None if self.absent is None else self.absent[index]
         return CountedRows(self.counted.take(index), self.written, absent)
+
+    def fingerprints(self) -> Array:
+        pairs = zip(self.counted.bags, self.counted.place, strict=True)
+        found = [bag.fingerprints(place) for bag, place in pairs]
+        return without(np.concatenate([np.empty(0, np.uint64), *found]), self.absent)
 
     def __getitem__(self, rows: slice) -> CountedRows:
         return self.take(np.arange(self.shape[0])[rows])

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from posterior.data.fingerprints import of_entries
 from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels.terms import PRUNED, Terms
@@ -14,6 +15,7 @@ from posterior.kernels.terms import PRUNED, Terms
 UNIT = 2.0**-20  # cells are whole numbers of it: their sums are integers, and exact
 FINE = 2.0**12  # the same of the logarithms, whose squares are added up
 MOST = 1 << 16  # a larger count says no more
+ABSENT = np.uint64(1)  # the fingerprint of a missing document
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +38,12 @@ class TermRows:
         """Copies of the rows at some positions, in that order."""
         absent = None if self.absent is None else self.absent[index]
         return TermRows(self.terms, self.counts.take(index), absent)
+
+    def fingerprints(self) -> Array:
+        counts = self.counts.entries().astype(np.uint64)
+        first, last = self.counts.start[0], self.counts.start[-1]
+        found = of_entries(self.counts.column[first:last], counts, self.counts.start)
+        return without(found, self.absent)
 
     def among(self, columns: Array) -> TermRows:
         """As a model sees them that knows these terms alone, which ascend."""
@@ -61,6 +69,11 @@ class TermRows:
             cells[some] = _damped(counts[some], bounds - bounds[0], logs)
         first, last = self.counts.start[0], self.counts.start[-1]
         return SparseRows(cells, self.counts.column[first:last], start, len(self.terms))
+
+
+def without(fingerprints: Array, absent: Array | None) -> Array:
+    """Fingerprints of documents, of which a missing one is not an empty one."""
+    return fingerprints if absent is None else np.where(absent, ABSENT, fingerprints)
 
 
 def moved(counts: SparseRows, place: Codes, n_columns: int) -> SparseRows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -109,6 +110,31 @@ class DependenceClassifier(TableInput, JointClassifier):
             known = Rows(rows.X, Hard(codes, k, groups.weight))
             self._prepare(lambda look: look(known))
         return super()._sum(rows)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows; see `GaussianNB.partial_fit`.
+
+        What is chosen before rows are counted (see `bins`) is chosen by `fit`; without one, by the
+        rows of the first call, of which a warning tells.
+        """
+        first = not hasattr(self, "statistics_")
+        super().partial_fit(X, y, classes, sample_weight)
+        chosen = self._chosen_first()
+        if first and chosen:
+            warnings.warn(
+                f"{type(self).__name__} has chosen {' and '.join(chosen)} by the "
+                f"{self.class_count_.sum():g} row(s) of the first partial_fit and keeps them, so "
+                "that the model is not that of fit() on all rows. Call fit() on some thousand "
+                "mixed rows first, or give these.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _chosen_first(self) -> list[str]:
+        """What is chosen by all rows before they are counted, and was not given."""
+        given = self.bins or {}
+        return ["cut points (bins=)"] if any(name not in given for name in self.cut_points_) else []
 
     def _fit_elsewhere(
         self, there: tuple[BatchEngine, Source], y: Any, weight: Any, checkpoint: FilePath | None

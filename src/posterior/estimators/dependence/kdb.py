@@ -23,6 +23,7 @@ from posterior.families.dependence.structure import (
     selected,
 )
 from posterior.families.family import AnyFamily
+from posterior.generative.dealing import by_content
 from posterior.generative.joint import JointStatistics, labeling
 from posterior.sources.source import Source
 from posterior.statistics.information import conditional_mutual_information, mutual_information
@@ -119,6 +120,10 @@ class KDB(DependenceClassifier):
             self.structure_ = selected(self.structure_, choice.order, choice.n_columns, choice.k)
             self.selection_ = choice.table
 
+    def _chosen_first(self) -> list[str]:
+        chosen = super()._chosen_first()
+        return chosen if self.structure is not None else [*chosen, "a structure (structure=)"]
+
     def _pairs(self, rows: Rows) -> JointStatistics[Any]:
         return self._counted(rows, AveragedOneDependence(self._coding()))
 
@@ -126,6 +131,7 @@ class KDB(DependenceClassifier):
         return self.engine_.sum(labeling(family), rows)
 
     def _choose(self, rows: Rows, order: list[int]) -> Choice:
+        rows = rows.take(by_content(rows)[0])  # the order in which they came does not matter
         family = self._family()
         counted = self._counted(rows, family)
         log_prior = self._log_prior(counted.weight.rounded())

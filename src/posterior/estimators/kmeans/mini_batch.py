@@ -164,6 +164,9 @@ class MiniBatchKMeans(Clusters):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add one batch.
 
+        The first one, of as many rows as clusters or more, says where centers begin; batches should
+        be mixed, since of sorted rows the first are cut too finely.
+
         Parameters
         ----------
         X, sample_weight : as in `fit`

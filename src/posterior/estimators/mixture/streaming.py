@@ -24,7 +24,9 @@ class StreamingMixture(MixtureModel):
         """A step of EM on more rows, which then weigh as a part of all so far (stepwise EM, Cappé
         and Moulines 2009). The first call is `fit`; it should bring rows of every component.
 
-        It is approximate: rows of earlier calls keep the components that they were given then.
+        It is approximate: rows of earlier calls keep the components that they were given then, and
+        later chunks weigh more than their share. So chunks should be mixed: of rows that are sorted
+        the last are remembered best. One component alone is that of `fit` on all rows.
         """
         if not hasattr(self, "weights_"):
             return self.fit(X, sample_weight=sample_weight)
@@ -35,7 +37,8 @@ class StreamingMixture(MixtureModel):
         more, so_far = expected.statistics, self.statistics_
         old, new = (float(s.weight.sum().rounded()) for s in (so_far, more))
         total = old + new
-        share = (new / total) ** FRESH
+        alone = len(self.weights_) == 1  # nothing was hidden from earlier chunks
+        share = (new / total) ** (1.0 if alone else FRESH)
         sums = so_far * ((1 - share) * total / old) + more * (share * total / new)
         with self._collapse():
             parameters = family.improve(sums.features, sums.features.pooled(), joint.parameters)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from posterior.data.rows import Blocks, Hard, Rows
+from posterior.data.rows import Blocks, Rows
 from posterior.estimators.column_plan import number_families
 from posterior.estimators.columns import MixedColumns
 from posterior.families import Gaussian
 from posterior.generative.choice import choose
-from posterior.generative.held_out import stratified_folds
+from posterior.generative.dealing import by_content, in_turn
 from posterior.generative.joint import labeling
 
 FOLDS = 5
@@ -18,10 +18,10 @@ FOLDS = 5
 def chosen_families(model: MixedColumns, rows: Rows, prior_rows: float) -> dict[int, str]:
     """The family of each column of numbers that is not settled, by its place in the table.
 
-    `model` takes all of them for Gaussian so far.
+    `model` takes all of them for Gaussian so far. The order of the rows does not matter.
     """
-    groups = rows.groups
-    assert isinstance(groups, Hard)
+    rows = rows.take(by_content(rows)[0])
+    groups = rows.hard
     parts = rows.X.parts if isinstance(rows.X, Blocks) else (rows.X,)
     blocks = list(zip(model.plan_.blocks, parts, strict=True))
     open_ = next((b for b in blocks if isinstance(b[0][0], Gaussian)), None)
@@ -39,7 +39,7 @@ def chosen_families(model: MixedColumns, rows: Rows, prior_rows: float) -> dict[
             tuple(listed.values()),
             [(family, js, X) for (family, js), X in blocks if family is not normal],
             groups,
-            stratified_folds(groups.codes, folds),
+            in_turn(len(rows), folds),
             lambda part, family: model.engine_.sum(labeling(family), part),
             model._log_prior,
         )

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data import frames
 from posterior.data.errors import DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.table import Table
@@ -127,7 +128,32 @@ class NaiveBayes(MixedColumns, JointClassifier):
                 'Expected fit() before partial_fit() with families="auto", which are chosen on '
                 "all rows at once. Or name the families."
             )
-        return super().partial_fit(X, y, classes, sample_weight)
+        super().partial_fit(X, y, classes, sample_weight)
+        for name in self._sentences():
+            warnings.warn(
+                f"Column {name!r} was taken for categories by the first rows of this stream, but "
+                "holds sentences, whose words fit() on all rows would read. Name its family, "
+                f"families={{{name!r}: 'words'}}, or call fit() on some hundred rows first.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _sentences(self) -> list[str]:
+        """Columns of categories, as the first rows had it, that all rows so far would call text."""
+        asked = self.families if isinstance(self.families, Mapping) else {}
+        found: list[str] = []
+        features = self.statistics_.features
+        parts = features.parts if isinstance(features, Parts) else (features,)
+        for (family, js), part in zip(self._blocks(), parts, strict=True):
+            if not isinstance(family, Categorical):
+                continue
+            for j, values, n in zip(js, part.values, part.totals().sum().rounded(), strict=True):
+                some = values[: frames.SOME].tolist()
+                texts = values.dtype.kind in "OU" and frames.are_sentences(some, len(values), n)
+                if texts and self.schema_[j].name not in asked:
+                    found.append(self.schema_[j].name)
+        return found
 
     def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
         """Families are chosen once, by all rows; what they learn is not."""

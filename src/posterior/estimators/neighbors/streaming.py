@@ -120,7 +120,7 @@ class Streaming(Answering):
         classes, codes, _ = targets(y, rows.shape[0])
         if len(classes) != len(self._classes()):
             raise ValueError(f"Expected y of {len(self._classes())} column(s), got {len(classes)}.")
-        weight = validate.weights(sample_weight, rows.shape[0])
+        weight = validate.weights(sample_weight, rows.shape[0], required=False)
         return Examples(rows, codes, tuple(map(len, classes)), weight), classes
 
     def _join(self, more: Examples, found: list[Array]) -> None:

@@ -1,6 +1,7 @@
 """Which model, how smooth and how sharp: by the log loss of documents held out.
 
 Sums subtract, so naive Bayes without a part of the documents costs no second look at the others.
+Documents are held out by what they say: their order does not matter, to the bit.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from scipy.optimize import minimize_scalar
 
 from posterior import kernels
 from posterior.data.rows import Features, Hard, Rows, SparseRows
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.engines.local import Local
 from posterior.estimators.text.correcting import LOGISTIC, corrected
-from posterior.generative.held_out import stratified_folds
+from posterior.generative.dealing import by_content
 from posterior.generative.joint import JointStatistics
 from posterior.statistics.moments import group_weight
 from posterior.text.counted import CountedRows, Spread
@@ -85,10 +86,12 @@ class HeldOutDocuments:
         engine: Local,
     ) -> HeldOutDocuments:
         def part(inside: Array) -> Part:
-            held = rows.take(inside)
+            ascending = np.sort(inside)
+            held = rows.take(ascending)
             others = total - summed(held)
             terms = known_terms(others.features, min_df)
             known = term_rows(held.X).among(terms.columns)
+            known = known.take(np.searchsorted(ascending, inside))
             prior = log_prior(others.weight.rounded())
             return Part(inside, known.cells(), known.absent, terms, prior)
 
@@ -172,7 +175,8 @@ def weigh(
     """The weights of terms by one model; the logistic one needs the rows."""
     if setting.model != LOGISTIC or rows is None:
         return NAIVE_BAYES[setting.model](terms, setting.strength)
-    known = Rows(term_rows(rows.X).among(terms.columns), rows.groups)
+    order, _ = by_content(rows)  # its sums round
+    known = Rows(term_rows(rows.X).take(order).among(terms.columns), rows.hard[order])
     return corrected(known, terms, setting.strength, log_prior, engine)
 
 
@@ -186,11 +190,18 @@ def score(weights: TermWeights, part: Part, engine: Local) -> Floats:
     return out
 
 
-def some_parts(codes: Codes) -> list[Array]:
-    """Parts of the documents, classes spread evenly: all of them, or enough."""
-    n = len(codes)
+def some_parts(order: Integers, number: Integers) -> list[Array]:
+    """Parts of documents by content, classes spread evenly: all of them, or enough.
+
+    Documents of one class that are alike have one number, and are in one part. Where all are, none
+    can be held out.
+    """
+    n = int(number.max(initial=0)) + 1
+    if n < 2:
+        return []
     folds = max(2, min(FOLDS, n), n // ENOUGH)
-    return parts_of(stratified_folds(codes, folds), min(folds, -(-ENOUGH * folds // n)))
+    fold = number % folds
+    return [order[fold == part] for part in range(min(folds, -(-ENOUGH * folds // n)))]
 
 
 def parts_of(fold: Codes, n_parts: int) -> list[Array]:

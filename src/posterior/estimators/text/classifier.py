@@ -18,7 +18,7 @@ from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local, n_threads
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.elsewhere import found
-from posterior.estimators.learning import Learning, all_or_nothing
+from posterior.estimators.learning import Learning, all_or_nothing, weightless
 from posterior.estimators.numeric import log_prior
 from posterior.estimators.predicting import Predicting
 from posterior.estimators.predicting_files import PredictingFiles
@@ -38,6 +38,7 @@ from posterior.estimators.text.counts import TERMS
 from posterior.estimators.text.explaining import ExplainingDocuments
 from posterior.estimators.validating import folds_of
 from posterior.evaluation.held_out import HeldOut
+from posterior.generative.dealing import by_content
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.text.counted import CountedRows
 from posterior.text.term_sums import TermSums
@@ -56,7 +57,9 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
     with weights w of naive Bayes, or of a logistic regression that begins with them.
 
     What naive Bayes learns is a sum over the documents: it streams (`partial_fit`), merges
-    (`merge`, `+`) and forgets (`forget`) to the bit, while the vocabulary grows and shrinks.
+    (`merge`, `+`) and forgets (`forget`) to the bit, while the vocabulary grows and shrinks. What
+    `fit` chooses, it chooses by the set of documents: their order changes no bit, and no clock is
+    looked at. `decay` and `forget` leave the choice as it is.
 
     Parameters
     ----------
@@ -179,9 +182,25 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         rows = self._begin(X, y, sample_weight)
         statistics = self._sum(rows)
         self._closed = False
+        self._weightless = dict(weightless(self.classes_[rows.hard.codes], rows.hard.weight))
         self._choose(rows, statistics)
         self._accept_rows(rows, statistics)
         return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add documents: to the bit the model of `fit` on all so far, with the same settings.
+
+        Nothing is held out, so nothing is chosen: model, alpha and sharpness are those of an
+        earlier `fit`, or as they are named; otherwise "contrast", 0.03 and 1. The stream is then
+        `TextClassifier("contrast", alpha=0.03, calibrated=False).fit` on all documents.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array, optional
+            All classes that may come. It closes the set: another label is then an error.
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
 
     def cross_validate(
         self, X: Any, y: Any = None, folds: Any = 10, sample_weight: Any = None
@@ -248,11 +267,12 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         self.__dict__.pop("choice_", None)
         given = self.C if self.model == LOGISTIC else self.alpha
         settled = self.model != "auto" and given is not None and not self.calibrated
-        if settled or len(rows) < 2:
+        parts = [] if settled else some_parts(*by_content(rows))
+        if not parts:
             self.model_ = STREAMED if self.model == "auto" else self.model
             self.alpha_, self.sharpness_ = ALPHA if given is None else given, 1.0
             return
-        held_out = self._held_out(rows, statistics, some_parts(rows.hard.codes))
+        held_out = self._held_out(rows, statistics, parts)
         judged = held_out.compare(self.model, self.alpha, self.C)
         best = min(judged, key=lambda j: j.log_loss)
         self.model_, self.alpha_ = best.setting.model, best.setting.strength

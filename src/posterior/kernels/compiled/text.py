@@ -56,6 +56,12 @@ class CompiledBag:
         self._check_kept()
         return CompiledBag(self.bag.take(index), self.terms)
 
+    def fingerprints(self, place: Codes) -> Array:
+        self._check_kept()
+        out = np.empty(self.n_rows, np.uint64)
+        self.bag.fingerprints(place, out)
+        return out
+
     def group_sums(
         self, codes: Codes, n_groups: int, place: Codes, logs: Integers, unit: float
     ) -> Cells:

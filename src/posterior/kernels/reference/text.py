@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from posterior.data.fingerprints import of_entries
 from posterior.data.typing import Array, Codes, Integers
 from posterior.kernels.terms import (
     Cells,
@@ -84,6 +85,11 @@ class PlainBag:
         moved[index] = np.arange(len(index))
         entries = np.column_stack([moved[row], term, count])[moved[row] >= 0]
         return PlainBag.of(self.terms, len(index), entries)
+
+    def fingerprints(self, place: Codes) -> Array:
+        row, term, count = self._kept()[np.argsort(self._kept()[:, 0], kind="stable")].T
+        start = np.searchsorted(row, np.arange(self.n_rows + 1))
+        return of_entries(place[term], count.astype(np.uint64), start)
 
     def group_sums(
         self, codes: Codes, n_groups: int, place: Codes, logs: Integers, unit: float
