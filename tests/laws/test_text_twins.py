@@ -180,7 +180,7 @@ def test_sums_by_group_agree_with_their_twin(random, n, rule):
 @given(random=randoms, n=sizes, rule=rules())
 def test_fingerprints_agree_with_their_twin_and_with_those_of_the_table(random, n, rule):
     texts = documents(random, n)
-    ours, plain = kernels.count_terms(texts, rule), plain_text.count_terms(texts, rule)
+    ours, plain = kernels.count_terms(texts, rule), reference.count_terms(texts, rule)
     place = np.cumsum(random.integers(1, 3, len(ours.terms)), dtype=np.int32)
     some = random.permutation(n)[: n // 2]
     for a, b in ((ours, plain), (ours.take(some), plain.take(some))):
