@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from posterior.data import arrow, validate
-from posterior.data.rows import Features, SparseRows
+from posterior.data.rows import Features, SparseRows, readable
 from posterior.data.typing import Floats
 from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.hooks import Parameters
@@ -63,7 +63,8 @@ class NumericInput(Parameters):
         )
         if not isinstance(table, np.ndarray):
             return SparseRows.of(table)
-        return table.astype(np.float64) if table.dtype.kind == "O" else table  # None is missing
+        # None is missing
+        return table.astype(np.float64) if table.dtype.kind == "O" else readable(table)
 
     def _feature_names_seen(self) -> list[str]:
         return list(getattr(self, "feature_names_in_", ()))
@@ -73,6 +74,8 @@ class NumericInput(Parameters):
         if type(X) is not np.ndarray and not (self.accepts_sparse and type(X) in CSR):
             return False
         if X.ndim != 2 or X.dtype.kind not in "fiu" or 0 in X.shape or X.dtype.itemsize > 8:
+            return False
+        if isinstance(X, np.ndarray) and not (X.flags.aligned and X.dtype.isnative):
             return False
         if reset:
             self.n_features_in_ = X.shape[1]

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from posterior.data import frames
+from posterior.data.rows import readable
 from posterior.data.typing import Array
 from posterior.estimators.hooks import Parameters
 
@@ -36,7 +37,8 @@ class TableInput(Parameters):
         if frame is None:
             words = np.asarray(X).dtype.kind in "OU" and _has_words(X)
             if not words:
-                return np.asarray(validate_data(self, X, reset=reset, ensure_all_finite=False))
+                checked = validate_data(self, X, reset=reset, ensure_all_finite=False)
+                return readable(np.asarray(checked))
             table = np.asarray(X, dtype=object)
             frame = frames.from_columns(
                 {str(j): table[:, j].tolist() for j in range(table.shape[1])}

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from posterior.data import validate
+from posterior.data.rows import readable
 from posterior.data.typing import Array, Floats, Integers
 from posterior.preprocessing import bins
 from posterior.preprocessing.edges import kmeans_edges, quantile_edges
@@ -116,7 +117,7 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), optional
         """
         self._validate_params()
-        table = validate_data(self, X, dtype="numeric", ensure_all_finite="allow-nan")
+        table = readable(validate_data(self, X, dtype="numeric", ensure_all_finite="allow-nan"))
         weight = validate.weights(sample_weight, len(table))
         if self.subsample is not None and len(table) > self.subsample:
             # rows are drawn by their weight, and count once from here on
@@ -198,7 +199,7 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
             reset=False,
             ensure_all_finite="allow-nan",
         )
-        codes = bins.digitized(table, [edges[1:-1] for edges in self.bin_edges_])
+        codes = bins.digitized(readable(table), [edges[1:-1] for edges in self.bin_edges_])
         if self.encode == "ordinal":
             return codes
         return bins.one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from posterior.data import frames, validate
+from posterior.data.rows import readable
 from posterior.data.typing import Array, Floats, Integers
 from posterior.engines.local import Local
 from posterior.preprocessing import bins
@@ -199,7 +200,7 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
             table: Array = validate_data(
                 self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan"
             )
-            return table
+            return readable(table)
         for column in frame.iter_columns():
             if frames.kind(column) != "number":
                 raise ValueError(
