@@ -37,6 +37,7 @@ from posterior.storage.extents import Extent, measured, shape_of
 from posterior.text.vocabulary import TermCounts, Vocabulary
 
 MOST_BITS = 1 << 13  # beyond those of weights times squares of doubles
+MOST_LIMB = 1 << 62  # two of them add without overflow
 
 
 @singledispatch
@@ -51,6 +52,10 @@ def _(value: Exact) -> None:
     expect(plain and limbs.flags.c_contiguous and limbs.shape[-1] > 0, "limbs of an exact sum")
     whole = type(exponent) is int and abs(exponent) < MOST_BITS and exponent % 32 == 0
     expect(whole and limbs.shape[-1] * 32 < 4 * MOST_BITS, "an exponent of an exact sum")
+    below, top = limbs[..., :-1], limbs[..., -1]
+    carried = below.min(initial=0) >= 0 and below.max(initial=0) < 1 << 32
+    room = top.min(initial=0) >= -MOST_LIMB and top.max(initial=0) <= MOST_LIMB
+    expect(carried and room, "limbs that can be added")
 
 
 @check.register(JointStatistics)
