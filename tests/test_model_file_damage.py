@@ -395,6 +395,14 @@ BROKEN = {
         "gaps",
         lambda m: set_field(m.statistics_.features.complete.products, "exponent", 4096),
     ),
+    "columns beyond all memory": (
+        "mixed",
+        lambda m: set_field(m.joint_.family, "n_columns", 2**31 - 1),
+    ),
+    "a column of two families": (
+        "mixed",
+        lambda m: set_field(m.joint_.family, "columns", ((0,), (0,))),
+    ),
     "a column too few": ("mixed", lambda m: set_field(m, "schema_", m.schema_[:1])),
     "probabilities of fewer values": (
         "mixed",

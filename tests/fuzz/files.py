@@ -30,7 +30,7 @@ CELLS = [0, -1, 1, 255, 2**31 - 1, -(2**31), 2**62, -(2**63), 0.5, 1e-320, 1e308
 CELLS += [np.nan, np.inf, -np.inf]
 DTYPES = ["f4", "f8", "i8", "i4", "u1", "b1", "f2", "u4"]
 VERBS = ["predict", "predict_proba", "transform", "decision_function", "score_samples", "evidence"]
-VERBS += ["log_evidence", "kneighbors", "fit_transform", "explain", "forget", "decay", "sample"]
+VERBS += ["log_evidence", "kneighbors", "explain", "forget", "decay", "sample"]
 VERBS += ["parameters", "inverse_transform", "get_feature_names_out", "partial_fit", "predict"]
 
 os.fsync = lambda handle: None  # none of these files must outlast the power
@@ -52,6 +52,17 @@ def at(tree: Any, path: tuple[Any, ...]) -> Any:
 
 def pick(random: np.random.Generator, of: list[Any]) -> Any:
     return of[int(random.integers(len(of)))]
+
+
+def change_number(tree: Any, random: np.random.Generator) -> None:
+    """Another number in the place of one: a size, a setting, a limit."""
+    numbers = [
+        path
+        for path in places(tree)
+        if type(at(tree, path)) in (int, float) and path[-1] not in ("array", "scalar")
+    ]
+    *above, last = pick(random, numbers)
+    at(tree, tuple(above))[last] = copy.deepcopy(pick(random, NUMBERS))
 
 
 def change_tree(tree: Any, other: Any, random: np.random.Generator) -> None:
@@ -109,10 +120,13 @@ def change_shape(tensor: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def changed(base: Saved, other: Saved, random: np.random.Generator) -> dict[str, np.ndarray]:
-    """The tensors of a file after one to three changes."""
+    """The tensors of a file after one change of a number, or one to three of anything."""
     tensors, tree = dict(base.tensors), base.tree
     names = [name for name in tensors if name != "model"]
-    for _ in range(int(random.integers(1, 4))):
+    one = random.random() < 0.4
+    if one:
+        change_number(tree, random)
+    for _ in range(0 if one else int(random.integers(1, 4))):
         way = random.integers(10)
         if way < 5 or not names:
             change_tree(tree, other.tree, random)

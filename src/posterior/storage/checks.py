@@ -25,6 +25,7 @@ from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.neighbors.metrics import Metric
 from posterior.estimators.neighbors.ways import Search
 from posterior.estimators.text.classifier import TextClassifier
+from posterior.families import Product
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.kernels.text import Terms
 from posterior.neighbors.columns import Columns
@@ -124,6 +125,7 @@ def _(model: Hooks) -> None:
     # what waits to be estimated will be as wide as its statistics
     if not state.get("_waits") and state.get("_postponed") is None:
         expect(measured(model._joint()) == expected, f"parameters of {expected}")
+        _check_columns(model._joint(), model)
 
 
 @check.register
@@ -160,6 +162,7 @@ def _(model: MixtureModel) -> None:
         return
     expected = Extent(len(model.weights_), _widths(model))
     expect(measured(model._joint()) == expected, f"parameters of {expected}")
+    _check_columns(model._joint(), model)
     if "statistics_" in state:
         expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
 
@@ -170,6 +173,7 @@ def _(model: MixtureClassifier) -> None:
         return
     expected = Extent(len(model.component_class_), _widths(model.base_))
     expect(measured(model.joint_) == expected, f"parameters of {expected}")
+    _check_columns(model.joint_, model.base_)
     expect(len(model.weights_) == len(model.component_class_), "a weight for each component")
     known = np.array_equal(np.unique(model.component_class_), np.sort(model.classes_))
     expect(known, "components of the classes")
@@ -294,6 +298,17 @@ def _n_classes(classes: Any) -> int:
 def _ascending(values: Any) -> bool:
     numbers = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == 1
     return numbers and bool((values[:-1] < values[1:]).all() and not np.isnan(values).any())
+
+
+def _check_columns(joint: Joint[Any, Any], model: Any) -> None:
+    """Families side by side have columns of the table, which is no wider than the model's."""
+    if isinstance(family := joint.family, Product):
+        taken = [j for columns in family.columns for j in columns]
+        expect(all(type(j) is int and 0 <= j < model.n_features_in_ for j in taken), "columns")
+        sizes = tuple(map(len, family.columns))
+        expect(sizes == measured(joint).columns, "columns of each family")
+        expect(len(set(taken)) == len(taken), "columns of one family each")
+        expect(family.n_columns in (None, model.n_features_in_), "as many columns as the table")
 
 
 def _widths(model: Any) -> Widths:
