@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*(r.replace(' ', '') for r in t$(1)))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test coverage lint format warnings pure bench peers benchmarks-page docs reproductions measurements changelog dist clean
+.PHONY: help demo test coverage fuzz lint format warnings pure bench peers benchmarks-page docs reproductions measurements changelog dist clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -39,6 +39,26 @@ test: $(VENV)/.test ## run the whole suite on the compiled kernels, then again o
 
 coverage: $(VENV)/.test ## which lines the suite runs; slower than test
 	@$(BIN)/python -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+
+# The address sanitizer must come first in the process, and with it the C++ library whose exceptions
+# it watches. Leaks are Python's own business. -S: see pure.
+FUZZ_SECONDS ?= 600
+preloaded = $$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)
+fuzz: $(VENV)/.test ## attack files, requests and kernels under ASan and UBSan, for FUZZ_SECONDS (GCC)
+	@mkdir -p build/fuzz
+	@PATH="$(abspath $(BIN)):$$PATH" && \
+	  cmake -S . -B build/fuzz/cmake -G Ninja -DPOSTERIOR_SANITIZE=ON \
+	    -DPython_EXECUTABLE="$(abspath $(BIN))/python" \
+	    -Dnanobind_DIR="$$($(BIN)/python -m nanobind --cmake_dir)" >build/fuzz/cmake.log && \
+	  cmake --build build/fuzz/cmake >>build/fuzz/cmake.log && \
+	  rm -rf build/fuzz/package && mkdir build/fuzz/package && \
+	  cp -r src/posterior build/fuzz/package && \
+	  cmake --install build/fuzz/cmake --prefix build/fuzz/package >>build/fuzz/cmake.log
+	@site=$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))"); \
+	  PYTHONPATH="build/fuzz/package:$$site" POSTERIOR_KERNELS=compiled OMP_NUM_THREADS=1 \
+	  LD_PRELOAD="$(preloaded)" UBSAN_OPTIONS=print_stacktrace=1 \
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1024 \
+	  $(BIN)/python -S tests/fuzz $(FUZZ_SECONDS) $(FUZZ_PARTS)
 
 lint: $(VENV)/.lint ## check style (ruff) and types (mypy)
 	$(BIN)/ruff check .

@@ -138,6 +138,15 @@ struct Pools {
         const double score = 0.5 * (last * last * more - square[q]);
         limit[q] = rounded_up<W>(score + kappa * square[q] + slack);
     }
+
+    // Measures all rows, for a query so far away that products overflow.
+    void settle_all(std::size_t q) {
+        for (std::size_t row = 0; row < rows.X.rows; ++row) {
+            number[q * room + size[q]] = static_cast<std::int32_t>(row);
+            if (++size[q] == room) settle(q);
+        }
+        settle(q);
+    }
 };
 
 // Queries side by side, around the origin: q[j] is the column j of all queries of a tile.
@@ -155,6 +164,9 @@ void pack_queries(Pools<W, T>& pools, std::size_t tile, W* out) {
             to[j * tile] = static_cast<W>(cell);
         }
         pools.square[i] = square;
+        if (square < static_cast<double>(kFar<W>)) continue;
+        for (std::size_t j = 0; j < d; ++j) to[j * tile] = W{};
+        pools.limit[i] = -kFar<W>;
     }
 }
 
@@ -320,6 +332,7 @@ std::int64_t nearest_rows(Matrix<double> Q, const Searched<T>& rows, std::size_t
     for (std::size_t q = 0; q < Q.rows; ++q) {
         if (pools.best[q].empty()) pools.select(q);
         pools.settle(q);
+        if (pools.best[q].size() < k) pools.settle_all(q);
         for (std::size_t i = 0; i < k; ++i) {
             distance[q * k + i] = pools.best[q][i].first;
             number[q * k + i] = pools.best[q][i].second;

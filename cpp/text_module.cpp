@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bag.hpp"
+#include "checks.hpp"
 #include "group_sums.hpp"
 #include "hashing.hpp"
 #include "lowering.hpp"
@@ -31,9 +32,12 @@ template <typename T>
 using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::int64_t kAllGood = -1;
+constexpr std::uint32_t kMostColumns = 0x7fffffff;
 
 p::SortedTerms sorted_terms(const Vector<std::uint8_t>& data, const Vector<std::int64_t>& starts) {
-    return {data.data(), starts.data(), starts.shape(0) - 1};
+    const std::size_t n = p::one_less(starts.shape(0));
+    p::expect_parts(p::data(starts), n, data.shape(0));
+    return {data.data(), p::data(starts), n};
 }
 
 p::Document view(PyObject* string) {
@@ -66,8 +70,11 @@ struct Documents {
     Documents(Vector<std::uint8_t> given, Vector<Offset> offsets,
               std::optional<Vector<bool>> valid)
         : data(std::move(given)) {
-        views.reserve(offsets.shape(0));
-        for (std::size_t i = 0; i + 1 < offsets.shape(0); ++i) {
+        const std::size_t n = p::one_less(offsets.shape(0));
+        p::expect_parts(p::data(offsets), n, data.shape(0));
+        p::expect_shape({n}, valid);
+        views.reserve(n);
+        for (std::size_t i = 0; i < n; ++i) {
             const bool missing = valid && !(*valid)(i);
             const Offset size = missing ? 0 : offsets(i + 1) - offsets(i);
             views.push_back({data.data() + offsets(i), static_cast<std::size_t>(size),
@@ -187,17 +194,16 @@ std::unique_ptr<Bag> count_known(const Documents& documents, const p::Rule& rule
     return made;
 }
 
-void expect_room(bool all) {
-    if (!all) throw std::invalid_argument("Expected room for all rows and entries, got another.");
-}
+void expect_room(bool all) { p::expect(all, "room for all rows and entries"); }
 
 // Some documents of a bag; their terms are given, those of the bag.
 std::unique_ptr<Bag> take(const Bag& bag, Vector<std::int64_t> rows) {
     p::Buffer<std::uint32_t> rank;
     rank.resize(bag.n_terms());
+    p::expect_places(p::data(rows), rows.shape(0), bag.counts.n_rows());
     for (std::uint32_t r = 0; r < bag.n_terms(); ++r) rank[bag.table ? bag.order[r] : r] = r;
     return std::make_unique<Bag>(Bag{std::nullopt, {}, {}, bag.n_terms(),
-                                     bag.counts.take(rows.data(), rows.shape(0), rank.data())});
+                                     bag.counts.take(p::data(rows), rows.shape(0), rank.data())});
 }
 
 void fingerprints(const Bag& bag, Vector<std::int32_t> place, Output<std::uint64_t> out) {
@@ -213,15 +219,16 @@ void group_sums(const Bag& bag, Vector<std::int32_t> codes, Vector<std::int32_t>
                 Vector<std::int64_t> logs, double unit, Output<std::int64_t> start,
                 Output<std::int64_t> column, Output<std::int64_t> documents,
                 Output<std::int64_t> total) {
-    const std::size_t n_groups = start.shape(0) - 1;
+    const std::size_t n_groups = p::one_less(start.shape(0));
+    p::expect_codes(p::data(codes), codes.shape(0), n_groups);
     const std::size_t room = std::min(bag.counts.n_entries(), n_groups * place.shape(0));
     expect_room(codes.shape(0) == bag.counts.n_rows() && place.shape(0) == bag.n_terms() &&
                 logs.shape(0) > 0 && column.shape(0) >= room && documents.shape(0) >= room &&
                 total.shape(0) >= room);
-    p::sum_groups(bag.counts, {codes.data(), nullptr, n_groups},
-                  {logs.data(), logs.shape(0) - 1, unit},
-                  {bag.table ? bag.order.data() : nullptr, place.data(), place.shape(0)},
-                  {start.data(), column.data(), documents.data(), total.data()});
+    p::sum_groups(bag.counts, {p::data(codes), nullptr, n_groups},
+                  {p::data(logs), logs.shape(0) - 1, unit},
+                  {bag.table ? bag.order.data() : nullptr, p::data(place), place.shape(0)},
+                  {p::data(start), p::data(column), p::data(documents), p::data(total)});
 }
 
 template <typename Index, typename Value>
@@ -230,13 +237,14 @@ void bind_rows(nb::class_<Bag>& bag, nb::class_<p::HashedRows>& hashed) {
             [](const Bag& self, Vector<std::int32_t> place, std::int64_t first,
                Output<Index> ends, Output<Index> indices, Output<Value> values) {
                 nb::gil_scoped_release free;
-                expect_room(ends.shape(0) == self.counts.n_rows() &&
+                expect_room(place.shape(0) == self.n_terms() &&
+                            ends.shape(0) == self.counts.n_rows() &&
                             indices.shape(0) == values.shape(0));
                 p::Buffer<std::int32_t> moved;  // places by number
                 moved.resize(self.order.size());
                 for (std::size_t r = 0; r < moved.size(); ++r) moved[self.order[r]] = place(r);
-                p::write_rows(self.counts, self.table ? moved.data() : place.data(), first,
-                              ends.data(), indices.data(), values.data(), indices.shape(0));
+                p::write_rows(self.counts, self.table ? moved.data() : p::data(place), first,
+                              p::data(ends), p::data(indices), p::data(values), indices.shape(0));
             },
             "place"_a.noconvert(), "first"_a, "ends"_a.noconvert(), "indices"_a.noconvert(),
             "values"_a.noconvert());
@@ -247,7 +255,7 @@ void bind_rows(nb::class_<Bag>& bag, nb::class_<p::HashedRows>& hashed) {
                    expect_room(ends.shape(0) == self.n_rows() &&
                                indices.shape(0) == self.n_entries() &&
                                values.shape(0) == self.n_entries());
-                   self.write(first, ends.data(), indices.data(), values.data());
+                   self.write(first, p::data(ends), p::data(indices), p::data(values));
                },
                "first"_a, "ends"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert());
 }
@@ -267,6 +275,7 @@ void bind_text(nb::module_& m) {
         "__init__",
         [](p::Rule* self, int unit, std::size_t least, std::size_t most, bool lowercase,
            std::size_t min_length, Vector<std::uint8_t> data, Vector<std::int64_t> starts) {
+            p::expect(0 <= unit && unit <= 2 && 1 <= least && least <= most, "a rule of terms");
             new (self) p::Rule{static_cast<p::Unit>(unit), least,      most,
                                lowercase,                  min_length, {}};
             self->stop_words = p::table_of(sorted_terms(data, starts));
@@ -288,16 +297,19 @@ void bind_text(nb::module_& m) {
         .def_prop_ro("n_rows", [](const Bag& self) { return self.counts.n_rows(); })
         .def_prop_ro("n_entries", [](const Bag& self) { return self.counts.n_entries(); })
         .def_prop_ro("n_terms", &Bag::n_terms)
-        .def_prop_ro("n_bytes", [](const Bag& self) { return self.table->bytes(); })
+        .def_prop_ro("n_bytes", [](const Bag& self) { return self.table ? self.table->bytes() : 0; })
         .def("terms",
              [](const Bag& self, Output<std::uint8_t> data, Output<std::int64_t> starts) {
                  nb::gil_scoped_release free;
-                 p::write_terms(*self.table, self.order, data.data(), starts.data());
+                 expect_room(self.table && data.shape(0) == self.table->bytes() &&
+                             starts.shape(0) == self.n_terms() + 1);
+                 p::write_terms(*self.table, self.order, data.data(), p::data(starts));
              },
              "data"_a.noconvert(), "starts"_a.noconvert())
         .def("sums",
              [](const Bag& self, Output<std::int64_t> documents, Output<std::int64_t> total) {
                  nb::gil_scoped_release free;
+                 p::expect_shape({self.n_terms()}, documents, total);
                  self.write_sums(documents, total);
              },
              "documents"_a.noconvert(), "total"_a.noconvert())
@@ -340,6 +352,7 @@ void bind_text(nb::module_& m) {
           [](const Documents& documents, const p::Rule& rule, std::uint32_t n_features,
              bool alternate_sign) {
               nb::gil_scoped_release free;
+              p::expect(0 < n_features && n_features <= kMostColumns, "columns to hash into");
               auto made = std::make_unique<p::HashedRows>(n_features, alternate_sign);
               made->bad = read_all(documents, rule, *made);
               return made;
@@ -351,8 +364,13 @@ void bind_text(nb::module_& m) {
              Output<std::uint8_t> data, Output<std::int64_t> starts,
              Output<std::int32_t> place_a, Output<std::int32_t> place_b) {
               nb::gil_scoped_release free;
+              const std::size_t n_a = p::one_less(starts_a.shape(0)),
+                                n_b = p::one_less(starts_b.shape(0));
+              expect_room(data.shape(0) >= data_a.shape(0) + data_b.shape(0) &&
+                          starts.shape(0) > n_a + n_b && place_a.shape(0) == n_a &&
+                          place_b.shape(0) == n_b);
               return p::unite(sorted_terms(data_a, starts_a), sorted_terms(data_b, starts_b),
-                              data.data(), starts.data(), place_a.data(), place_b.data());
+                              data.data(), p::data(starts), p::data(place_a), p::data(place_b));
           },
           "data_a"_a.noconvert(), "starts_a"_a.noconvert(), "data_b"_a.noconvert(),
           "starts_b"_a.noconvert(), "data"_a.noconvert(), "starts"_a.noconvert(),
@@ -365,11 +383,19 @@ void bind_text(nb::module_& m) {
              Output<std::int64_t> start, Output<std::int64_t> column,
              Output<std::int64_t> documents, Output<std::int64_t> total) {
               nb::gil_scoped_release free;
+              const std::size_t n = p::one_less(start.shape(0)), size_a = column_a.shape(0),
+                                size_b = column_b.shape(0);
+              p::expect_shape({n + 1}, start_a, start_b);
+              p::expect_shape({size_a}, documents_a, total_a);
+              p::expect_shape({size_b}, documents_b, total_b);
+              p::expect_shape({size_a + size_b}, column, documents, total);
+              p::expect_parts(p::data(start_a), n, size_a);
+              p::expect_parts(p::data(start_b), n, size_b);
               p::add_cells(
-                  {start_a.data(), column_a.data(), documents_a.data(), total_a.data()},
-                  {start_b.data(), column_b.data(), documents_b.data(), total_b.data()},
+                  {p::data(start_a), p::data(column_a), p::data(documents_a), p::data(total_a)},
+                  {p::data(start_b), p::data(column_b), p::data(documents_b), p::data(total_b)},
                   start.shape(0) - 1,
-                  {start.data(), column.data(), documents.data(), total.data()});
+                  {p::data(start), p::data(column), p::data(documents), p::data(total)});
           },
           "start_a"_a.noconvert(), "column_a"_a.noconvert(), "documents_a"_a.noconvert(),
           "total_a"_a.noconvert(), "start_b"_a.noconvert(), "column_b"_a.noconvert(),

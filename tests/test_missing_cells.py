@@ -10,6 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
 
 from posterior import DegenerateError, DegenerateWarning, GaussianDiscriminantAnalysis
+from posterior.families.incomplete import completed
 
 pytestmark = pytest.mark.slow
 
@@ -397,3 +398,20 @@ def test_a_hidden_column_is_guessed_from_the_others():
     assert_allclose(part.means_[:, 2], whole.means_[:, 2], atol=0.1)  # 0.55 / √50 is 0.08
     assert (part.predict(X) == whole.predict(X)).mean() > 0.98
     assert_array_equal(part.classes_, whole.classes_)
+
+
+def test_filling_in_missing_cells_ends_where_numbers_do():
+    """EM on NaN would go on to its last step, for nothing."""
+    X, y = load_iris(return_X_y=True)
+    X[[3, 80], [0, 1]] = np.nan
+    sums = GaussianDiscriminantAnalysis().fit(X, y).statistics_.features
+    steps = []
+
+    def maximize(scatter):
+        steps.append(scatter)
+        spread = np.eye(4) if len(steps) < 2 else np.full((4, 4), np.nan)
+        return scatter.mean, np.broadcast_to(spread, (1, 4, 4))
+
+    with pytest.raises(DegenerateError):
+        completed(sums, maximize)
+    assert len(steps) == 2

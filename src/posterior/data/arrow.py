@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from posterior import kernels
+from posterior.data.rows import readable
 from posterior.data.typing import Array, Codes
 
 
@@ -57,7 +58,7 @@ def different(column: Any) -> tuple[Any, Codes]:
         coded = coded.chunk(0)
     values, places = coded.dictionary, coded.indices
     places = places.cast("int32").fill_null(-1) if places.null_count else places
-    codes = places.to_numpy().astype(np.int32, copy=False)
+    codes = readable(places.to_numpy()).astype(np.int32, copy=False)
     if hasattr(column.type, "index_type"):  # codes of others, of which some may not be here
         return _present(values, codes)
     return values, codes

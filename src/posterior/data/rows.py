@@ -15,6 +15,14 @@ from scipy import sparse
 from posterior.data.typing import Array, Codes, Floats
 
 
+def readable(array: Array) -> Array:
+    """An array as loops can read it, aligned and in this machine's byte order: a copy if need be.
+
+    Fields of records and parts of a buffer may begin at any byte.
+    """
+    return np.require(array, array.dtype.newbyteorder("="), "A")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseRows:
     """Compressed sparse rows; entries of row i are start[i] .. start[i + 1]."""
@@ -26,12 +34,18 @@ class SparseRows:
 
     @classmethod
     def of(cls, X: sparse.csr_matrix | sparse.csr_array) -> SparseRows:
-        """Views of a CSR matrix, with values as float32 or float64."""
+        """Views of a CSR matrix, with values as float32 or float64, and columns that it has."""
         data = X.data if X.data.dtype in (np.float32, np.float64) else X.data.astype(np.float64)
         indices, indptr = X.indices, X.indptr
         if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
             indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-        return cls(data, indices, indptr, X.shape[1])
+        inside = 0 <= indices.min(initial=0) and indices.max(initial=-1) < X.shape[1]
+        if not (inside and len(indices) == len(data) and _one_by_one(indptr, len(data))):
+            raise ValueError(
+                f"Expected a sparse matrix of {X.shape[1]} columns, row by row, got places outside "
+                "of it. Somebody changed its indices or indptr: X.check_format() says more."
+            )
+        return cls(readable(data), readable(indices), readable(indptr), X.shape[1])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -60,6 +74,13 @@ class SparseRows:
         first, last = self.start[0], self.start[-1]
         parts = (self.data[first:last], self.column[first:last], self.start - first)
         return sparse.csr_array(parts, shape=self.shape, copy=copy)
+
+
+def _one_by_one(start: Array, n_entries: int) -> bool:
+    """Whether rows follow each other, inside their entries."""
+    if len(start) == 0 or (np.diff(start) < 0).any():
+        return False
+    return bool(0 <= start[0] and start[-1] <= n_entries)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

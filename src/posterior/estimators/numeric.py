@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from posterior.data import containers, frames, validate
 from posterior.data.by_class import in_order
-from posterior.data.rows import Features, SparseRows
+from posterior.data.rows import Features, SparseRows, readable
 from posterior.data.typing import Floats
 from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.hooks import Parameters
@@ -67,13 +67,16 @@ class NumericInput(Parameters):
         )
         if not isinstance(table, np.ndarray):
             return SparseRows.of(table)
-        return table.astype(np.float64) if table.dtype.kind == "O" else table  # None is missing
+        # None is missing
+        return table.astype(np.float64) if table.dtype.kind == "O" else readable(table)
 
     def _is_plain(self, X: Any, reset: bool) -> bool:
         """Whether X is what the kernels read, so that the long way of checking can be spared."""
         if type(X) is not np.ndarray and not (self.accepts_sparse and type(X) in CSR):
             return False
         if X.ndim != 2 or X.dtype.kind not in "fiu" or 0 in X.shape or X.dtype.itemsize > 8:
+            return False
+        if isinstance(X, np.ndarray) and not (X.flags.aligned and X.dtype.isnative):
             return False
         if reset:
             self.n_features_in_ = X.shape[1]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from posterior.data import containers, frames
 from posterior.data.cells import Column
+from posterior.data.rows import readable
 from posterior.data.typing import Array
 from posterior.estimators.hooks import Parameters
 
@@ -35,7 +36,8 @@ class TableInput(Parameters):
         frame = frames.as_frame(X)
         table = containers.read(X if frame is None else frame)
         if frame is None and isinstance(table, np.ndarray):
-            return np.asarray(validate_data(self, table, reset=reset, ensure_all_finite=False))
+            checked = validate_data(self, table, reset=reset, ensure_all_finite=False)
+            return readable(np.asarray(checked))
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset and frame is not None:
             self.library_ = frame.implementation

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import ClassifierMixin, clone
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +16,7 @@ from posterior.data import frames, validate
 from posterior.data.typing import Array, Floats
 from posterior.estimators.explaining import ExplainingRows
 from posterior.estimators.learning import all_or_nothing
-from posterior.evaluation.calibration import Calibrator
+from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.generative.explanation import Evidence
 from posterior.preprocessing.numbers import Numbers
 from posterior.preprocessing.roles import ColumnRole, Roles
@@ -53,6 +54,14 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
     numbers_ : how columns became numbers, if they did
     feature_names_in_ : names of the columns that are read
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "model": [HasMethods("fit")],
+        "roles": [Roles],
+        "reads": [StrOptions(set(get_args(Reads)))],
+        "keep_missing": ["boolean"],
+        "calibrator": [*CALIBRATORS.values(), None],
+    }
 
     def __init__(
         self,

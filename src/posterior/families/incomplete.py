@@ -43,6 +43,11 @@ def completed(
         trace.append(value)
         before, estimate = estimate, maximize(expected)
         change = _change(before, estimate)
+        if not np.isfinite(change):
+            raise DegenerateError(
+                "Expected means and covariances that are numbers, but filling in missing cells "
+                "gave others. Scale columns of very large numbers down."
+            )
         if change <= TOLERANCE:
             return expected, trace
     warnings.warn(
@@ -60,7 +65,7 @@ def _change(before: Estimate, after: Estimate) -> float:
     deviation = np.where(deviation > 0, deviation, 1.0)
     means = np.abs(after[0] - before[0]) / deviation
     covariances = np.abs(after[1] - before[1]) / (deviation[:, :, None] * deviation[:, None, :])
-    return float(max(means.max(initial=0.0), covariances.max(initial=0.0)))
+    return float(np.maximum(means.max(initial=0.0), covariances.max(initial=0.0)))  # NaN stays
 
 
 def check_observed(sums: CrossSums) -> None:

@@ -39,7 +39,13 @@ class Hidden(Generic[S, P]):
 
     def value(self, joint: Joint[S, P], expected: Expected[S]) -> float:
         """What EM raises: log likelihood and log prior, of an average row."""
-        return (expected.log_likelihood + self.log_prior(joint)) / self.weight
+        value = (expected.log_likelihood + self.log_prior(joint)) / self.weight
+        if np.isnan(value):  # which no step would ever change
+            raise DegenerateError(
+                "Expected a log likelihood that is a number, got NaN. Scale columns of very large "
+                "numbers down."
+            )
+        return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from posterior.data import containers, frames, validate
+from posterior.data.rows import readable
 from posterior.data.typing import Array, Floats, Integers
 from posterior.preprocessing import bins
 from posterior.preprocessing.edges import kmeans_edges, quantile_edges
@@ -196,9 +197,10 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
         if frame is not None:
             validate_data(self, X, reset=reset, skip_check_array=True)
             return np.asarray(check_array(numbers, dtype=dtype, ensure_all_finite="allow-nan"))
-        return np.asarray(
-            validate_data(self, numbers, dtype=dtype, reset=reset, ensure_all_finite="allow-nan")
+        checked = validate_data(
+            self, numbers, dtype=dtype, reset=reset, ensure_all_finite="allow-nan"
         )
+        return readable(np.asarray(checked))
 
     def transform(self, X: Any) -> Any:
         """The bin of each cell, as its number or as a one in its column."""

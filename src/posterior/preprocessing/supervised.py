@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from posterior.data import containers, frames, validate
+from posterior.data.rows import readable
 from posterior.data.typing import Array, Floats, Integers
 from posterior.engines.local import Local
 from posterior.preprocessing import bins
@@ -216,9 +217,10 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
             table = np.stack([frames.numbers(column) for column in table], axis=1)
         if frame is None:
             dtype = [np.float64, np.float32]
-            return np.asarray(
-                validate_data(self, table, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
+            checked = validate_data(
+                self, table, reset=reset, dtype=dtype, ensure_all_finite="allow-nan"
             )
+            return readable(np.asarray(checked))
         table = np.ascontiguousarray(table, np.float64)
         validate.check_numbers(
             table,

@@ -2,5 +2,6 @@
 
 from posterior.storage.errors import ModelFileError
 from posterior.storage.files import inspect, load, save
+from posterior.storage.locks import locked
 
-__all__ = ["ModelFileError", "inspect", "load", "save"]
+__all__ = ["ModelFileError", "inspect", "load", "locked", "save"]

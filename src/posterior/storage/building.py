@@ -33,6 +33,8 @@ def built(kind: Any, state: dict[str, Any]) -> Any:
         else:
             value.__dict__.update(state)
         value.__dict__ = dict(value.__getstate__())  # what is never stored cannot come from a file
+        if isinstance(value, BaseEstimator):
+            value._validate_params()  # as `fit` would have
     with np.errstate(all="ignore"):  # of numbers that no fit would give
         check(value)
     return value

@@ -26,6 +26,7 @@ from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.neighbors.metrics import Metric
 from posterior.estimators.neighbors.ways import Search
 from posterior.estimators.text.classifier import TextClassifier
+from posterior.families import Product
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.kernels.terms import Terms
 from posterior.neighbors.columns import Columns
@@ -39,6 +40,7 @@ from posterior.storage.streams import check_stream
 from posterior.text.vocabulary import TermCounts, Vocabulary
 
 MOST_BITS = 1 << 13  # beyond those of weights times squares of doubles
+MOST_LIMB = 1 << 62  # two of them add without overflow
 
 
 @singledispatch
@@ -53,6 +55,10 @@ def _(value: Exact) -> None:
     expect(plain and limbs.flags.c_contiguous and limbs.shape[-1] > 0, "limbs of an exact sum")
     whole = type(exponent) is int and abs(exponent) < MOST_BITS and exponent % 32 == 0
     expect(whole and limbs.shape[-1] * 32 < 4 * MOST_BITS, "an exponent of an exact sum")
+    below, top = limbs[..., :-1], limbs[..., -1]
+    carried = below.min(initial=0) >= 0 and below.max(initial=0) < 1 << 32
+    room = top.min(initial=0) >= -MOST_LIMB and top.max(initial=0) <= MOST_LIMB
+    expect(carried and room, "limbs that can be added")
 
 
 @check.register(JointStatistics)
@@ -121,6 +127,7 @@ def _(model: Hooks) -> None:
     # what waits to be estimated will be as wide as its statistics
     if not state.get("_waits") and state.get("_postponed") is None:
         expect(measured(model._joint()) == expected, f"parameters of {expected}")
+        _check_columns(model._joint(), model)
 
 
 @check.register
@@ -157,6 +164,7 @@ def _(model: MixtureModel) -> None:
         return
     expected = Extent(len(model.weights_), _widths(model))
     expect(measured(model._joint()) == expected, f"parameters of {expected}")
+    _check_columns(model._joint(), model)
     if "statistics_" in state:
         expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
 
@@ -167,6 +175,7 @@ def _(model: MixtureClassifier) -> None:
         return
     expected = Extent(len(model.component_class_), _widths(model.base_))
     expect(measured(model.joint_) == expected, f"parameters of {expected}")
+    _check_columns(model.joint_, model.base_)
     expect(len(model.weights_) == len(model.component_class_), "a weight for each component")
     known = np.array_equal(np.unique(model.component_class_), np.sort(model.classes_))
     expect(known, "components of the classes")
@@ -291,6 +300,17 @@ def _n_classes(classes: Any) -> int:
 def _ascending(values: Any) -> bool:
     numbers = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == 1
     return numbers and bool((values[:-1] < values[1:]).all() and not np.isnan(values).any())
+
+
+def _check_columns(joint: Joint[Any, Any], model: Any) -> None:
+    """Families side by side have columns of the table, which is no wider than the model's."""
+    if isinstance(family := joint.family, Product):
+        taken = [j for columns in family.columns for j in columns]
+        expect(all(type(j) is int and 0 <= j < model.n_features_in_ for j in taken), "columns")
+        sizes = tuple(map(len, family.columns))
+        expect(sizes == measured(joint).columns, "columns of each family")
+        expect(len(set(taken)) == len(taken), "columns of one family each")
+        expect(family.n_columns in (None, model.n_features_in_), "as many columns as the table")
 
 
 def _widths(model: Any) -> Widths:

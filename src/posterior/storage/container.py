@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -24,12 +25,15 @@ HEAD, CHECKSUM = "posterior", "sha256"  # one entry: those of the format come in
 
 
 def write(path: Path, tensors: Mapping[str, Array], head: Head) -> None:
-    """Write a file beside its place and move it there: at any moment the old or the new one."""
+    """Write a file beside its place and move it there: at any moment the old or the new one.
+
+    Owner and mode of the old one stay.
+    """
     whole = {**head, CHECKSUM: checksum(tensors, head)}
     content = serialized(dict(tensors), {HEAD: json.dumps(whole)})
     beside = path.with_name(f".{path.name}.{token_hex(8)}")
     try:
-        with open(beside, "xb") as file:  # with the permissions that the umask leaves
+        with _created(beside, path) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -38,6 +42,40 @@ def write(path: Path, tensors: Mapping[str, Array], head: Head) -> None:
         beside.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def _created(beside: Path, path: Path) -> BinaryIO:
+    """A new file that nobody may read who may not read the one at `path`, at any moment.
+
+    Of a first file, the umask tells the permissions.
+    """
+    try:
+        like = os.stat(path)
+    except FileNotFoundError:
+        return open(beside, "xb")
+    file = open(beside, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+    if sys.platform != "win32":
+        try:
+            _keep(file.fileno(), like)
+        except BaseException:
+            file.close()
+            raise
+    return file
+
+
+if sys.platform != "win32":
+
+    def _keep(handle: int, like: os.stat_result) -> None:
+        """Give a file another's owner, group and mode, as far as this user may."""
+        mode = stat.S_IMODE(like.st_mode) & 0o777
+        try:
+            os.fchown(handle, like.st_uid, like.st_gid)
+        except PermissionError:  # another's file: it becomes this user's
+            try:
+                os.fchown(handle, -1, like.st_gid)
+            except PermissionError:
+                mode &= ~0o070  # what its group might do is not for this one
+        os.fchmod(handle, mode)
 
 
 def read(path: Path) -> tuple[dict[str, Array], Head]:

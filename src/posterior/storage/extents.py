@@ -85,6 +85,8 @@ def _(value: CrossProducts) -> Extent:
     k, d = table(value.total)
     table(value.weight, (k, 1))
     table(value.products, (k, d * (d + 1) // 2))
+    for sums in (value.weight, value.total, value.products):
+        expect(np.isfinite(sums.rounded()).all(), "sums that are finite")
     return Extent(k, (d,))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from posterior.storage import container
 from posterior.storage.errors import ModelFileError
+from posterior.storage.locks import locked
 from posterior.storage.summary import summary
 
 SCHEMA = 1
@@ -27,7 +28,9 @@ def save(model: Any, path: FilePath) -> None:
     """Write a model, fitted or not, to a file; usually its name ends in .posterior.
 
     The file has no code, and all that the model needs to go on learning. It is written whole or
-    not at all: a failure leaves what was there before.
+    not at all: a failure leaves what was there before. A file that is replaced keeps its owner and
+    permissions. To read a model, change it and save it while others may do the same, do so under
+    `posterior.storage.locked`.
 
     Parameters
     ----------
@@ -60,7 +63,8 @@ def save(model: Any, path: FilePath) -> None:
         ) from error
     head = {"schema": SCHEMA, "version": _version(), "summary": summary(model)}
     content = np.frombuffer(json.dumps(tree, separators=(",", ":")).encode(), np.uint8)
-    container.write(Path(path).resolve(), {**writer.tensors, TREE: content}, head)
+    with locked(path):
+        container.write(Path(path).resolve(), {**writer.tensors, TREE: content}, head)
 
 
 def load(path: FilePath) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from posterior.data.rows import readable
 from posterior.kernels.terms import Utf8Column
 
 SMALL = 1 << 20  # bytes of a chunk that is not worth a block of its own
@@ -68,4 +69,4 @@ def _column(chunk: Any, first: int) -> Utf8Column:
     ends = np.frombuffer(offsets, width)[chunk.offset : chunk.offset + len(chunk) + 1]
     text = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     valid = chunk.is_valid().to_numpy(zero_copy_only=False) if chunk.null_count else None
-    return Utf8Column(text, ends, valid, first)
+    return Utf8Column(text, readable(ends), valid, first)

@@ -31,13 +31,16 @@ def merge(
     """Add models of different rows: the model of all of them."""
     if len(models_to_merge) < 2:
         raise typer.BadParameter("Expected two model files or more.", param_hint="MODEL...")
-    first, *others = (models.load(path) for path in models_to_merge)
-    for path, other in zip(models_to_merge[1:], others, strict=True):
-        mine, theirs = (models.target_of(m) for m in (first, other))
-        if mine != theirs:
-            raise ValueError(f"Expected a model of {mine!r} to merge, got {path} of {theirs!r}.")
-        _sums(first, "merge")(other)
-    models.save(first, out)
+    with models.locked(out):  # which may be one of them
+        first, *others = (models.load(path) for path in models_to_merge)
+        for path, other in zip(models_to_merge[1:], others, strict=True):
+            mine, theirs = (models.target_of(m) for m in (first, other))
+            if mine != theirs:
+                raise ValueError(
+                    f"Expected a model of {mine!r} to merge, got {path} of {theirs!r}."
+                )
+            _sums(first, "merge")(other)
+        models.save(first, out)
     facts = {"models": models_to_merge, "out": out, "kind": type(first).__name__}
     return Answer(facts, [f"{len(models_to_merge)} models merged into {out}"])
 
@@ -46,15 +49,17 @@ def _changed(
     model: str, data: str, target: str | None, out: str | None, verb: str, said: str
 ) -> Answer:
     """The model after its method took the rows, all or none of them."""
-    known, out = models.load(model), out or model
-    learn, n_rows = _sums(known, verb), 0
-    with counting("reading") as count:
-        for _, piece in tables.pieces(data, models.types_learned(known)):
-            rows = models.labeled(known, piece, target)
-            learn(rows.X, rows.y, sample_weight=rows.weight)
-            n_rows += len(rows.y)
-            count(len(rows.y))
-    models.save(known, out)
+    out = out or model
+    with models.locked(out):  # from reading it to writing it
+        known, n_rows = models.load(model), 0
+        learn = _sums(known, verb)
+        with counting("reading") as count:
+            for _, piece in tables.pieces(data, models.types_learned(known)):
+                rows = models.labeled(known, piece, target)
+                learn(rows.X, rows.y, sample_weight=rows.weight)
+                n_rows += len(rows.y)
+                count(len(rows.y))
+        models.save(known, out)
     facts = {"model": model, "data": data, "rows": n_rows, "out": out}
     return Answer(facts, [f"{counted(n_rows, 'row')} {said}; the model is in {out}"])
 

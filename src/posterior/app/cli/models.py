@@ -6,6 +6,7 @@ file, so that another file is read in the same way.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,15 +30,27 @@ def load(path: str) -> Any:
     return load(path)
 
 
+def locked(path: str) -> AbstractContextManager[None]:
+    """Keep other processes from changing a model file."""
+    from posterior.storage import locked
+
+    _check_folder(path)
+    return locked(path)
+
+
 def save(model: Any, path: str, learned_from: pa.Table | None = None) -> None:
     """Write a model to a file, whole or not at all."""
     from posterior.storage import save
 
-    if not Path(path).absolute().parent.is_dir():
-        raise ValueError(f"Expected a folder to write {path!r} to. Make it first.")
+    _check_folder(path)
     if learned_from is not None:
         setattr(model, TYPES, types_of(learned_from))
     save(model, path)
+
+
+def _check_folder(path: str) -> None:
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"Expected a folder to write {path!r} to. Make it first.")
 
 
 def types_learned(model: Any) -> Types | None:

@@ -166,6 +166,10 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
             raise
         if not np.isfinite(solution.trace[-1].value):
             self._check_cells(near, 0, fitting=True)
+            raise ValueError(
+                "Expected columns whose sums are finite, got cells that are too large. Scale them "
+                "down, or take their logarithms."
+            )
         return solution
 
     def _accept(self, solution: Solution, objective: Objective, dtype: Any) -> None:

@@ -113,6 +113,7 @@ class HashingVectorizer(TransformerMixin, Analyzing, auto_wrap_output_keys=None)
         -------
         X : sparse matrix of shape (n_samples, n_features), by rows, columns ascending
         """
+        self._validate_params()  # which `fit` may never have seen
         self._check_input(X)
         with Progress(self.verbose, "Hashed") as progress:
             counting = self._counting(progress)

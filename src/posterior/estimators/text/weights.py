@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from posterior.data import containers
+from posterior.data.rows import readable
 from posterior.data.typing import Array
 from posterior.estimators.hooks import Parameters, check_same_features
 from posterior.estimators.learning import all_or_nothing
@@ -154,7 +155,7 @@ class TfidfTransformer(  # type: ignore[call-arg]
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=copy, reset=False
         )
         if not sparse.issparse(X):
-            X = sparse.csr_array(X, dtype=X.dtype)
+            X = sparse.csr_array(readable(X), dtype=X.dtype.newbyteorder("="))
         idf = getattr(self, "idf_", None)
         return _align_api_if_sparse(weighted(X, idf, self.sublinear_tf, self.norm))
 
@@ -162,7 +163,7 @@ class TfidfTransformer(  # type: ignore[call-arg]
         containers.refuse_words(X, containers.CONVERT)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=reset)
         if not sparse.issparse(X):
-            X = sparse.csr_array(X)
+            X = sparse.csr_array(readable(X))
         return DocumentFrequencies.of(X), X.dtype
 
     def _accept(self, frequencies: DocumentFrequencies, dtype: Any) -> None:

@@ -39,6 +39,6 @@ def logistic_sums(
         )
     table, sums = np.ascontiguousarray(coef.T), np.zeros(coef.shape[::-1])
     value = _compiled.sparse_logistic_sums(
-        X.data, X.column, X.start, *rows, table, intercept, sums, gradient_b, residual
+        X.data, X.column, X.start, X.n_columns, *rows, table, intercept, sums, gradient_b, residual
     )
     return value, sums.T, gradient_b

@@ -45,7 +45,7 @@ def sparse_log_joint(
 ) -> None:
     """bias_k + Σⱼ xⱼ table[j, k] of sparse rows; with a threshold, of x > threshold."""
     above = np.nan if threshold is None else threshold
-    rows = X.data, X.column, X.start
+    rows = X.data, X.column, X.start, X.n_columns
     if not _compiled.sparse_log_joint(*rows, len(bias), table, bias, above, out):
         sparse_log_joint(X.canonical(), table, bias, threshold, out)
 
