@@ -27,6 +27,11 @@ def data_facts(rows: LabeledRows, roles: Roles, source: str, notes: tuple[str, .
     gaps = missing_cells(rows, roles)
     counts = np.bincount(rows.codes, minlength=len(rows.classes))
     said = [*notes, *rows.notes]
+    if roles.bands is not None:
+        said.append(
+            f"{roles.target} is cut into {len(roles.bands.names)} bands, which are the classes: "
+            f"{'; '.join(roles.bands.names)}. What lies on an edge belongs to the band above it."
+        )
     if len(rows) < FEW_ROWS:
         said.append(f"{len(rows)} rows are few: take all scores as hints.")
     if rows.set_aside:

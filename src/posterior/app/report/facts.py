@@ -45,6 +45,7 @@ from posterior.data import frames
 from posterior.data.files import column_named
 from posterior.estimators import NaiveBayes
 from posterior.estimators.table_classifier import TableClassifier
+from posterior.preprocessing.bands import Asked
 from posterior.preprocessing.inference import infer
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
 
@@ -90,6 +91,7 @@ def study(
     subgroup: Collection[str] = (),
     keep: Collection[str] = (),
     drop: Collection[str] = (),
+    bands: Asked | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Study:
@@ -103,12 +105,13 @@ def study(
     notes : sentences to say about the data, such as those of `posterior.data.files.read`
     subgroup : names of columns to score by; by default up to three of few values
     keep, drop : names of columns that models should see, or should not
+    bands : classes of a target that is a number: how many, or the cut points between them
     seed : of the folds and samples
     progress : called with what is done, how many steps are done, and how many there are
     """
     started, clock = time.perf_counter(), Clock()
     with clock.step("columns"):
-        roles = infer(frame, target, keep=keep, drop=drop)
+        roles = infer(frame, target, keep=keep, drop=drop, bands=bands)
         table = frames.as_frame(frame)
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)
@@ -181,7 +184,7 @@ def study(
         subgroups=by_subgroup(chosen, rows, roles, asked),
         missing=missing_facts(chosen, roles, gaps),
         parameters=parameters,
-        snippets=snippets(source, target),
+        snippets=snippets(source, roles),
         predictions=predictions(chosen, rows),
         how=how(comparison, seed),
     )

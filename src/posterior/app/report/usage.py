@@ -7,12 +7,13 @@ import shlex
 from pathlib import Path
 
 from posterior.app.report.schema import Snippet
+from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Comparison
 
 MODEL = "model.posterior"
 
 
-def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
+def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
     """For people who program, and for people who type."""
     data = source if source != "standard input" else "data.csv"
     new = f"new-{Path(data).name}"
@@ -28,14 +29,15 @@ def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
             "model.explain(rows[:1])    # why: the evidence of each column",
         ]
     )
-    m, d, n, t = (shlex.quote(word) for word in (model, data, new, target))
+    m, d, n, t = (shlex.quote(word) for word in (model, data, new, roles.target))
+    bands = "" if roles.bands is None else f" --bands {roles.bands.cuts}"
     shell = "\n".join(
         [
             f"posterior predict {m} {n} --out answers.csv",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
             f"posterior serve {m}   # a page to ask it, on this machine",
-            f"posterior report {d} --target {t}   # this report again",
+            f"posterior report {d} --target {t}{bands}   # this report again",
         ]
     )
     sql = f"posterior sql {m} --dialect postgres --table my_table > answers.sql"
