@@ -85,7 +85,8 @@ def role_of(column: nw.Series[Any]) -> ColumnRole:
         kind = frames.kind(column)
     except TypeError:
         reason = "cells that are lists or tables, which no model reads"
-        return ColumnRole(str(column.name), "nested", False, reason, 0, 0, ())
+        missing = int(column.null_count())
+        return ColumnRole(str(column.name), "nested", False, reason, 0, missing, ())
     return _number(column) if kind == "number" else _category(column)
 
 
@@ -96,8 +97,11 @@ def _number(column: nw.Series[Any]) -> ColumnRole:
     distinct = np.unique(values)
     known = column.drop_nulls()
     date = column.dtype.is_temporal() or (len(known) and isinstance(known[0], frames.TIMES))
-    shown = distinct[:: max(1, len(distinct) // 5)][:5]
-    examples = tuple(str(known[0])[:19] if date else number_text(v) for v in shown)
+    if date:
+        examples = tuple(str(end)[:19] for end in (known.min(), known.max()))
+    else:
+        shown = distinct[:: max(1, len(distinct) // 5)][:5]
+        examples = tuple(map(number_text, shown))
     name = str(column.name)
 
     def role(role: str, used: bool, reason: str) -> ColumnRole:

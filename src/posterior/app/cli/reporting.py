@@ -106,8 +106,8 @@ def _shown(facts: Facts) -> list[Any]:
 
     data = facts.data
     head = (
-        f"{data.source}: {data.rows:,} rows, {len(data.columns)} columns, {len(facts.classes)} "
-        f"classes of {facts.target}"
+        f"{data.source}: {data.file_rows:,} rows, {len(data.columns)} columns, "
+        f"{len(facts.classes)} classes of {facts.target}"
     )
     flags = [flag for column in data.columns for flag in column.flags]
     flags.sort(key=lambda flag: flag.severity != "warning")

@@ -121,8 +121,8 @@ def study(
     with clock.step("model"):
         model = comparison.fit()
     with clock.step("scores"):
-        data = data_facts(rows, roles, source, tuple(notes))
-        gaps = missing_cells(rows, roles)
+        data = data_facts(frame, rows, roles, source, tuple(notes))
+        gaps = missing_cells(rows.frame, roles.used)
         roc, recall = curves(chosen.held_out, rows.names)
         judged = [("", chosen.held_out)]
         if chosen.calibration:
@@ -186,6 +186,6 @@ def study(
         parameters=parameters,
         snippets=snippets(source, roles),
         predictions=predictions(chosen, rows),
-        how=how(comparison, seed),
+        how=how(comparison, seed, testimony),
     )
     return Study(found, model, comparison)

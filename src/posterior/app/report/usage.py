@@ -6,6 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
+from posterior.app.report.evidence import Testimony
 from posterior.app.report.schema import Snippet
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Comparison
@@ -48,7 +49,7 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
     ]
 
 
-def how(comparison: Comparison, seed: int) -> list[str]:
+def how(comparison: Comparison, seed: int, testimony: Testimony | None) -> list[str]:
     """Sentences that say what the numbers mean."""
     n_folds = comparison.rows.n_folds
     said = [
@@ -67,6 +68,11 @@ def how(comparison: Comparison, seed: int) -> list[str]:
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
+    if testimony is not None and len(testimony.index) < len(comparison.rows):
+        said.append(
+            f"The evidence of columns and the rows unlike all others are those of "
+            f"{len(testimony.index):,} of {len(comparison.rows):,} rows, drawn by class."
+        )
     sampled = [j for j in comparison.judged if len(j.index) < len(comparison.rows)]
     said += [
         f"{j.name} was compared on {len(j.index):,} of {len(comparison.rows):,} rows, since its "
