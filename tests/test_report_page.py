@@ -126,6 +126,7 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
         steps=[s.Step("compare", 2.125)],
         data=s.Data(
             "penguins.csv",
+            344,
             342,
             2,
             columns,

@@ -239,6 +239,90 @@ def test_a_model_is_trained_read_about_asked_and_downloaded(
     expect(page.locator("#ask .verdict")).to_be_visible()
 
 
+WORDS = {"spam": "free prize call cash winner claim".split(), "ham": "lunch home see soon".split()}
+EVERY_WORD = [word for words in WORDS.values() for word in words]
+
+
+def write_messages(path: Path, words: float, others: float, n: int = 160) -> Path:
+    """Texts beside a number and a word, and how much either says of the label."""
+    random = np.random.default_rng(0)
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["said", "hour", "line", "label"])
+        for i in range(n):
+            label = ("ham", "spam")[i % 2]
+            own = random.choice(WORDS[label], 6)
+            said = np.where(random.random(6) < words, own, random.choice(EVERY_WORD, 6))
+            hour = random.normal(3 * others * (label == "spam"))
+            line = random.choice(["a", "b"])
+            rows.writerow([" ".join(said), round(hour, 2), line, label])
+    return path
+
+
+def write_texts(path: Path) -> Path:
+    whole = write_messages(path, 0.5, 0.0)
+    with whole.open(newline="") as file:
+        rows = [[row["said"], row["label"]] for row in csv.DictReader(file)]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["said", "label"], *rows])
+    return path
+
+
+TRAINED = {  # what is trained on, and the columns that the best model of it reads
+    "texts": (write_texts, ["said"]),
+    "texts beside noise": (lambda path: write_messages(path, 0.5, 0.0), ["said"]),
+    "texts and columns": (lambda path: write_messages(path, 0.3, 0.5), ["said", "hour", "line"]),
+    "columns beside noise": (lambda path: write_messages(path, 0.0, 1.0), ["hour", "line"]),
+}
+
+
+def train(page: Page, path: Path) -> None:
+    page.click("#tab-train")
+    page.set_input_files("#train-file", path)
+    page.click("#train-start")
+    expect(page.locator("#train-summary")).to_be_visible(timeout=PATIENCE)
+    page.click("#train-use")
+    expect(page.locator("#about")).to_contain_text(f"in {path.name}")
+    expect(page.locator("#ask .verdict")).to_be_visible()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", TRAINED)
+def test_every_model_that_the_page_trains_can_be_asked_on_it(
+    page: Page, tmp_path: Path, kind: str
+) -> None:
+    write, columns = TRAINED[kind]
+    train(page, write(tmp_path / "rows.csv"))
+    assert page.locator("#ask .field > label:first-child").all_inner_texts() == columns
+    if "said" in columns:
+        for said in ("free prize claim winner cash", "lunch home soon see"):
+            answered(page, lambda said=said: page.locator("#ask textarea.document").fill(said))
+            answer = "spam" if "free" in said else "ham"
+            expect(page.locator(".verdict strong")).to_have_text(answer)
+    assert page.locator("#ask .error").count() == 0
+    assert sum(shown(page).values()) == pytest.approx(100, abs=0.2)
+
+
+@pytest.mark.slow
+def test_a_number_is_predicted_in_bands_on_the_page(page: Page, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    carat = np.exp(random.normal(-0.4, 0.5, 300)).round(2)
+    price = (4000 * carat * np.exp(random.normal(0, 0.2, 300))).astype(int)
+    path = tmp_path / "diamonds.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["carat", "price"], *zip(carat, price, strict=True)])
+    page.click("#tab-train")
+    page.set_input_files("#train-file", path)
+    page.select_option("#train-target", label="price")
+    page.locator("#train-bands").fill("2000, 10000")
+    page.click("#train-start")
+    expect(page.locator("#train-summary")).to_be_visible(timeout=PATIENCE)
+    page.click("#train-use")
+    expect(page.locator("#about")).to_contain_text("price in diamonds.csv")
+    expect(page.locator("#ask .verdict")).to_be_visible()
+    assert list(shown(page)) == ["under 2,000", "2,000 to 10,000", "10,000 and more"]
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_sticks_out_of_the_page(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})

@@ -88,6 +88,13 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         self._settle(y, sample_weight)
         return self
 
+    @property
+    def columns_read(self) -> tuple[ColumnRole, ...]:
+        """The columns that the model is given, of those that are used."""
+        if self.reads == "documents":
+            return self.roles.text
+        return self.roles.used if self.reads == "everything" else self.roles.table
+
     def read(self, X: Any, reset: bool = False) -> Any:
         """What the model is given of a frame."""
         if self.reads == "documents":
@@ -212,7 +219,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
 
     def _settle(self, y: Any = None, weight: Any = None) -> None:
         self.classes_ = self.model_.classes_
-        names = [column.name for column in self.roles.used]
+        names = [column.name for column in self.columns_read]
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self.class_log_prior_ = self._log_prior(y, weight)
@@ -238,9 +245,4 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
     def _values(self, X: Any) -> tuple[Any, ...]:
         frame = frames.as_frame(X)
         assert frame is not None
-        return tuple(frame.get_column(column.name)[0] for column in self._columns)
-
-    @property
-    def _columns(self) -> tuple[ColumnRole, ...]:
-        """Those that have evidence."""
-        return self.roles.used if self.reads == "everything" else self.roles.table
+        return tuple(frame.get_column(column.name)[0] for column in self.columns_read)

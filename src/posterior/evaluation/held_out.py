@@ -93,11 +93,12 @@ class HeldOut:
 
 
 def aligned(log_proba: Floats, known: Array, classes: Array) -> Floats:
-    """Columns of all classes: a fold may lack a class."""
-    if len(known) == len(classes):
+    """Columns of all classes, in their order: a fold may lack a class."""
+    if np.array_equal(known, classes):
         return np.asarray(log_proba)
+    place = {label: k for k, label in enumerate(classes.tolist())}
     out = np.full((len(log_proba), len(classes)), -np.inf)
-    out[:, np.searchsorted(classes, known)] = log_proba
+    out[:, [place[label] for label in known.tolist()]] = log_proba
     return out
 
 

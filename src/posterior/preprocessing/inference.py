@@ -14,8 +14,10 @@ import numpy as np
 from posterior.data import frames
 from posterior.data.table import text as number_text
 from posterior.data.typing import Floats
+from posterior.preprocessing.bands import Asked, bands_of
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
 from posterior.preprocessing.suspicions import with_suspicions
+from posterior.preprocessing.targets import check_classes
 from posterior.sources.files import column_named
 
 FEW_ROWS = 20  # below, all values may differ by chance
@@ -25,7 +27,12 @@ WEIGHT_NAME = re.compile(r"^(freq|frequency|count|counts|weight|weights|n|cases)
 
 
 def infer(
-    frame: Any, target: str, *, keep: Collection[str] = (), drop: Collection[str] = ()
+    frame: Any,
+    target: str,
+    *,
+    keep: Collection[str] = (),
+    drop: Collection[str] = (),
+    bands: Asked | None = None,
 ) -> Roles:
     """What each column is, from its values and, for leaks, from the target.
 
@@ -34,6 +41,8 @@ def infer(
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
     keep, drop : names of columns that models should see, or should not, whatever they look like
+    bands : classes of a target that is a number: how many, of equal shares of the rows, or the
+        cut points between them
     """
     table = frame_of(frame)
     names = table.columns
@@ -42,8 +51,9 @@ def infer(
         column_named(names, name)
     roles = []
     for name in names:
-        role = _role(table.get_column(name))
+        role = role_of(table.get_column(name))
         if name == target:
+            labels = role
             reason = "the column to predict"
             role = replace(role, role="target", used=False, reason=reason, flags=())
         elif name in drop:
@@ -52,16 +62,31 @@ def infer(
             role = _kept(role, table.get_column(name))
         roles.append(role)
     roles = _with_weight(roles, table, target, keep)
-    found = Roles(target, tuple(_with_something_to_read(roles)))
+    column = table.get_column(target)
+    if bands is None:
+        check_classes(column, labels, _n_rows(table, roles, target))
+    cut = None if bands is None else bands_of(column, bands)
+    found = Roles(target, tuple(_with_something_to_read(roles)), cut)
     return with_suspicions(found, table)
 
 
-def _role(column: nw.Series[Any]) -> ColumnRole:
+def _n_rows(table: nw.DataFrame[Any], roles: list[ColumnRole], target: str) -> int:
+    """Rows whose class is known; those of a table of counts stand for several."""
+    known = ~table.get_column(target).is_null().to_numpy()
+    weight = next((c.name for c in roles if c.role == "weight"), None)
+    if weight is None:
+        return int(known.sum())
+    return int(frames.numbers(table.get_column(weight))[known].sum())
+
+
+def role_of(column: nw.Series[Any]) -> ColumnRole:
+    """What a column is, whatever is predicted."""
     try:
         kind = frames.kind(column)
     except TypeError:
         reason = "cells that are lists or tables, which no model reads"
-        return ColumnRole(str(column.name), "nested", False, reason, 0, 0, ())
+        missing = int(column.null_count())
+        return ColumnRole(str(column.name), "nested", False, reason, 0, missing, ())
     return _number(column) if kind == "number" else _category(column)
 
 
@@ -72,8 +97,11 @@ def _number(column: nw.Series[Any]) -> ColumnRole:
     distinct = np.unique(values)
     known = column.drop_nulls()
     date = column.dtype.is_temporal() or (len(known) and isinstance(known[0], frames.TIMES))
-    shown = distinct[:: max(1, len(distinct) // 5)][:5]
-    examples = tuple(str(known[0])[:19] if date else number_text(v) for v in shown)
+    if date:
+        examples = tuple(str(end)[:19] for end in (known.min(), known.max()))
+    else:
+        shown = distinct[:: max(1, len(distinct) // 5)][:5]
+        examples = tuple(map(number_text, shown))
     name = str(column.name)
 
     def role(role: str, used: bool, reason: str) -> ColumnRole:

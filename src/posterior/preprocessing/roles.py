@@ -9,6 +9,7 @@ from typing import Any
 import narwhals as nw
 
 from posterior.data import frames
+from posterior.preprocessing.bands import Bands
 from posterior.preprocessing.numbers import words
 from posterior.sources.files import column_named
 
@@ -54,6 +55,7 @@ class Roles:
 
     target: str
     columns: tuple[ColumnRole, ...]
+    bands: Bands | None = None  # of a target that is a number
 
     @property
     def used(self) -> tuple[ColumnRole, ...]:
@@ -79,19 +81,33 @@ class Roles:
         """The column that says how many rows a row stands for."""
         return next((column.name for column in self.columns if column.role == "weight"), None)
 
+    @property
+    def n_classes(self) -> int:
+        """How many classes the target has."""
+        return self[self.target].distinct if self.bands is None else len(self.bands.names)
+
     def __getitem__(self, name: str) -> ColumnRole:
         return next(column for column in self.columns if column.name == name)
 
     def without(self, *names: str) -> Roles:
         """The same with some columns left out."""
-        return Roles(
-            self.target,
-            tuple(replace(c, used=False) if c.name in names else c for c in self.columns),
-        )
+        rest = tuple(replace(c, used=False) if c.name in names else c for c in self.columns)
+        return replace(self, columns=rest)
 
     def only(self, *names: str) -> Roles:
         """The same with some columns alone."""
         return self.without(*(c.name for c in self.used if c.name not in names))
+
+    def labels(self, column: nw.Series[Any]) -> list[Any]:
+        """The class of each cell of the target, None where it is missing.
+
+        Numbers by their bands, if there are some; those with fractions are names, such as "4.5".
+        """
+        if self.bands is not None:
+            return self.bands.labels(column)
+        cells = [None if frames.missing(cell) else cell for cell in column.to_list()]
+        fractions = any(isinstance(cell, float) and not cell.is_integer() for cell in cells)
+        return frames.items(cells, self.target) if fractions else cells
 
     def prepare(self, frame: Any, text: bool = False) -> Any:
         """The columns that models of tables read, with those of text if asked.

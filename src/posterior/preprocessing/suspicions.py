@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -20,7 +21,7 @@ CODE_NAMES = ("zip", "code", "plz", "postal", "type", "class")
 
 def with_suspicions(roles: Roles, table: nw.DataFrame[Any]) -> Roles:
     """The same roles, with flags."""
-    labels = frames.items(table.get_column(roles.target).to_list(), roles.target)
+    labels = frames.items(roles.labels(table.get_column(roles.target)), roles.target)
     known = np.array([label is not None for label in labels])
     codes = frames.encode(labels, frames.distinct(labels))
     columns = []
@@ -35,7 +36,7 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any]) -> Roles:
             share = column.missing / len(labels)
             column = column.flagged("missing", "note", f"{column.name} is missing in {share:.0%}.")
         columns.append(column)
-    return Roles(roles.target, tuple(columns))
+    return replace(roles, columns=tuple(columns))
 
 
 def _values(cells: nw.Series[Any], column: ColumnRole) -> Floats:
@@ -71,10 +72,12 @@ def one_column_errors(values: Floats, codes: Integers) -> float:
         bins[order] = np.arange(len(values)) * most // len(values)
     counts = np.zeros((int(bins.max()) + 1, int(codes.max()) + 1))
     np.add.at(counts, (bins, codes), 1)
-    others = counts[bins]
-    own = others[np.arange(len(codes)), codes] - 1
-    others[np.arange(len(codes)), codes] = -1
-    return float(np.mean(own <= others.max(axis=1)))
+    own = counts[bins, codes] - 1
+    largest, most = counts.argmax(axis=1), counts.max(axis=1)
+    counts[np.arange(len(counts)), largest] = -1
+    second = counts.max(axis=1)
+    rival = np.where(codes == largest[bins], second[bins], most[bins])
+    return float(np.mean(own <= rival))
 
 
 def _codes(column: ColumnRole, values: Floats) -> ColumnRole:

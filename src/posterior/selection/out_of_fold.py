@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,8 @@ def calibrated(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOu
         error = means.std(ddof=1) / np.sqrt(len(some))
         if differences.mean() > max(gain, error, WORTH * before.mean()):
             gain = float(differences.mean())
-            best = (name, _learned(kind, held_out, np.ones(len(folds), bool)), corrected)
+            of_all = _learned(kind, _in_order(held_out), np.ones(len(folds), bool))
+            best = (name, of_all, corrected)
     return best
 
 
@@ -107,3 +109,14 @@ def _learned(kind: Any, held_out: HeldOut, inside: Array) -> Calibrator:
     index = index[:: -(-len(index) // ENOUGH)]
     found: Calibrator = kind.fit(held_out.log_proba[index], held_out.codes[index], None)
     return found
+
+
+def _in_order(held_out: HeldOut) -> HeldOut:
+    """The same with the classes sorted, as those of a fitted model are: bands need not be."""
+    order = np.argsort(held_out.classes)
+    return replace(
+        held_out,
+        log_proba=held_out.log_proba[:, order],
+        codes=np.argsort(order)[held_out.codes].astype(np.int32),
+        classes=held_out.classes[order],
+    )

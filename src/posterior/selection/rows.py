@@ -15,7 +15,6 @@ from posterior.generative.held_out import stratified_folds
 from posterior.preprocessing.roles import Roles
 from posterior.sources.files import column_named
 
-MOST_CLASSES = 1000
 MOST_ROWS = 250_000
 
 
@@ -26,7 +25,7 @@ class LabeledRows:
     frame: Any  # as it came, with these rows only
     y: Array  # labels as the file writes them
     codes: Codes
-    classes: Array
+    classes: Array  # sorted; bands from the lowest to the highest
     places: Integers  # in the file, from 0; rows of a table of counts repeat
     folds: Codes
     n_folds: int
@@ -41,6 +40,11 @@ class LabeledRows:
     def names(self) -> list[str]:
         """The classes, as people read them."""
         return [str(c) for c in self.classes.tolist()]
+
+    def codes_of(self, labels: Array) -> Codes:
+        """The places of some labels among the classes."""
+        code = {label: k for k, label in enumerate(self.classes.tolist())}
+        return np.fromiter((code[label] for label in labels.tolist()), np.int32, len(labels))
 
     def take(self, index: Array) -> Any:
         """Some rows of the frame."""
@@ -60,8 +64,8 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> La
     table = frames.as_frame(frame)
     assert table is not None
     name = column_named(table.columns, roles.target, "target column")
-    cells = table.get_column(name).to_list()
-    known = np.array([not frames.missing(cell) for cell in cells])
+    cells = roles.labels(table.get_column(name))
+    known = np.array([cell is not None for cell in cells])
     if not known.any():
         raise ValueError(f"Expected labels in the target column {name!r}, got none in any row.")
     notes: list[str] = []
@@ -76,7 +80,6 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> La
             f"{known.sum():,} rows stand for {len(places):,}, as the column {roles.weight} says."
         )
     y = np.array([cells[i] for i in places])
-    _check_classes(y, name)
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if (counts < 2).any():
         alone = [str(c) for c in classes[counts < 2].tolist()]
@@ -85,7 +88,7 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> La
         notes.append(
             f"{len(alone)} class(es) with one row each were set aside: {', '.join(alone[:5])}."
         )
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         shown = ", ".join(repr(c) for c in classes.tolist())
         raise ValueError(
@@ -97,6 +100,10 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> La
         drawn = np.sort(random.choice(len(places), MOST_ROWS, replace=False))
         places, y = places[drawn], y[drawn]
         classes, codes = np.unique(y, return_inverse=True)
+    if roles.bands is not None:
+        place = {name: k for k, name in enumerate(roles.bands.names)}
+        order = np.argsort([place[c] for c in classes.tolist()])
+        classes, codes = classes[order], np.argsort(order)[codes]
     n_folds = min(folds, len(places))
     order = random.permutation(len(places))  # files are often sorted
     fold = np.empty(len(places), np.int32)
@@ -112,17 +119,3 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> La
         int((~known).sum()),
         tuple(notes),
     )
-
-
-def _check_classes(y: Array, name: str) -> None:
-    distinct = len(np.unique(y))
-    if y.dtype.kind == "f" and distinct > 20 and (y != np.round(y)).any():
-        raise ValueError(
-            f"Expected classes in the target column {name!r}, got {distinct:,} different numbers. "
-            "Group them into classes first: low, middle and high, say."
-        )
-    if distinct > MOST_CLASSES or (distinct > 20 and distinct > len(y) / 2):
-        raise ValueError(
-            f"Expected classes that repeat in the target column {name!r}, got {distinct:,} "
-            f"different values in {len(y):,} rows."
-        )

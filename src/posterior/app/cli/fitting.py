@@ -11,7 +11,7 @@ import typer
 
 from posterior.app.cli import models
 from posterior.app.cli.command import Answer, counted
-from posterior.app.cli.options import DATA, LEFT_OUT, MODEL_OUT, SEED, TARGET
+from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, MODEL_OUT, SEED, TARGET
 from posterior.app.cli.progress import busy
 from posterior.app.cli.streaming import fit_streamed, is_pattern
 from posterior.app.cli.tables import name_of
@@ -39,6 +39,7 @@ class Kind(StrEnum):
 def fit(
     data: DATA,
     target: TARGET,
+    bands: BANDS = None,
     out: MODEL_OUT = None,
     model: Annotated[Kind, typer.Option("--model", "-m", help="Kind of model.")] = Kind.AUTO,
     like: Annotated[
@@ -59,10 +60,17 @@ def fit(
     With --stream, or for a pattern such as 'clicks/*.parquet', files may be larger than memory; a
     kind must be named.
     """
+    from posterior.preprocessing.bands import asked_in
     from posterior.preprocessing.inference import infer
     from posterior.sources import files
 
     out = out or f"{name_of(data, 'model')}.posterior"
+    asked = None if bands is None else asked_in(bands)
+    if asked is not None and (stream or like is not None or is_pattern(data)):
+        raise typer.BadParameter(
+            "Expected --bands with a table that is read as a whole, and without --like, whose "
+            "model brings its own."
+        )
     if stream or is_pattern(data):
         return fit_streamed(data, target, model, drop or (), out)
     file = files.read(data)
@@ -70,7 +78,7 @@ def fit(
         if like is not None:
             found = _as(like, target)
         else:
-            roles = infer(file.frame, target, drop=drop or ())
+            roles = infer(file.frame, target, drop=drop or (), bands=asked)
             found = _chosen(file.frame, roles, model, seed, step)
         rows = models.labeled(found.classifier, file.frame, target)
         known = found.classifier.fit(*rows)
@@ -121,7 +129,7 @@ def _chosen(
     from posterior.selection import compare
     from posterior.selection.candidates import candidates
 
-    listed = candidates(roles, table.num_rows, roles[roles.target].distinct)
+    listed = candidates(roles, table.num_rows, roles.n_classes)
     asked = [c for c in listed if kind in (Kind.AUTO, *_names(c))]
     if not asked:
         known = ", ".join(k for k in Kind if any(k in _names(c) for c in listed))

@@ -32,13 +32,14 @@ def _inside(model: Any) -> dict[str, Any]:
         return {"target": None, "calibration": None}
     inner = summary(model.model_)
     calibrator = model.calibrator
+    read = [column.name for column in model.columns_read]
     return {
         "class": inner["class"],
         "model": inner["model"],
         "rows": inner["rows"],
         "target": roles.target,
-        "columns": [{"name": c.name, "role": c.role} for c in roles.used],
-        "left_out": [c.name for c in roles.columns if not c.used and c.name != roles.target],
+        "columns": [{"name": c.name, "role": c.role} for c in model.columns_read],
+        "left_out": [c.name for c in roles.columns if c.name not in (*read, roles.target)],
         "calibration": None if calibrator is None else type(calibrator).__name__.lower(),
     }
 

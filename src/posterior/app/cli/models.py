@@ -74,8 +74,9 @@ class Labeled(NamedTuple):
 
 def labeled(model: Any, table: pa.Table, asked: str | None) -> Labeled:
     """The rows that have a label; labels are of the type of the model's classes."""
+    import narwhals as nw
     import numpy as np
-    import pyarrow.compute as pc
+    import pyarrow as pa
 
     from posterior.data import frames
     from posterior.sources.files import column_named
@@ -84,15 +85,21 @@ def labeled(model: Any, table: pa.Table, asked: str | None) -> Labeled:
     if name is None:
         raise ValueError("Expected the column of the labels, and the model names none: --target.")
     column = table.column(column_named(table.column_names, name, "target column"))
-    rows = table.filter(pc.is_valid(column))
-    if rows.num_rows == 0:
+    roles = getattr(model, "roles", None)
+    cells = (
+        column.to_pylist()
+        if roles is None
+        else roles.labels(nw.from_native(column, series_only=True))
+    )
+    known = [not frames.missing(cell) for cell in cells]
+    if not any(known):
         raise ValueError(f"Expected labels in the target column {name!r}, got none in any row.")
-    cells = rows.column(name).to_pylist()
+    rows, labels = table.filter(pa.array(known)), [c for c in cells if not frames.missing(c)]
     words = hasattr(model, "classes_") and model.classes_.dtype.kind in "OU"
-    counts = getattr(getattr(model, "roles", None), "weight", None)
+    counts = None if roles is None else roles.weight
     return Labeled(
         features(model, rows),
-        np.array(frames.items(cells, name) if words else cells),
+        np.array(frames.items(labels, name) if words else labels),
         None if counts is None else rows.column(column_named(rows.column_names, counts)).to_numpy(),
     )
 

@@ -36,3 +36,11 @@ MODEL_OUT = Annotated[
     str | None, typer.Option("--out", "-o", metavar="MODEL", help="The model file to write.")
 ]
 SEED = Annotated[int, typer.Option("--seed", help="Of whatever is drawn at random.")]
+BANDS = Annotated[
+    str | None,
+    typer.Option(
+        "--bands",
+        metavar="N|CUTS",
+        help="Make classes of a target that is a number: 4 of equal shares, or 10000,20000.",
+    ),
+]

@@ -9,7 +9,7 @@ import typer
 
 from posterior.app.cli import models
 from posterior.app.cli.command import Answer
-from posterior.app.cli.options import DATA, LEFT_OUT, SEED, TARGET
+from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, SEED, TARGET
 from posterior.app.cli.progress import busy
 from posterior.app.cli.tables import name_of
 from posterior.sources.outputs import write_text
@@ -26,6 +26,7 @@ MOST_FLAGS = 8
 def report(
     data: DATA,
     target: TARGET,
+    bands: BANDS = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the files go.")
     ] = None,
@@ -44,8 +45,10 @@ def report(
     """
     from posterior.app.report.facts import study
     from posterior.app.report.page import render
+    from posterior.preprocessing.bands import asked_in
     from posterior.sources import files
 
+    asked = None if bands is None else asked_in(bands)
     file = files.read(data)
     folder = Path(out or f"{name_of(data, 'table')}-report")
     with busy("reading") as step:
@@ -56,6 +59,7 @@ def report(
             notes=file.notes,
             subgroup=subgroup or (),
             drop=drop or (),
+            bands=asked,
             seed=seed,
             progress=lambda name, done, total: step(
                 f"comparing: {name}" if done < total else "looking closer"
@@ -102,8 +106,8 @@ def _shown(facts: Facts) -> list[Any]:
 
     data = facts.data
     head = (
-        f"{data.source}: {data.rows:,} rows, {len(data.columns)} columns, {len(facts.classes)} "
-        f"classes of {facts.target}"
+        f"{data.source}: {data.file_rows:,} rows, {len(data.columns)} columns, "
+        f"{len(facts.classes)} classes of {facts.target}"
     )
     flags = [flag for column in data.columns for flag in column.flags]
     flags.sort(key=lambda flag: flag.severity != "warning")

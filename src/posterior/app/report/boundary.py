@@ -49,7 +49,7 @@ def boundary(
         proba = model.predict_proba(grid)
         settings = settled(candidate.classifier, rows, index)
         accuracy = measure(out_of_fold(settings, rows, index)[0], "accuracy")
-    codes = np.searchsorted(rows.classes, model.classes_[proba.argmax(axis=1)])
+    codes = rows.codes_of(model.classes_)[proba.argmax(axis=1)]
     shown = np.flatnonzero(known)
     shown = shown[sampled_evenly(len(shown), POINTS)]
     places, groups = round_digits(X[shown]), rows.codes[index[shown]].tolist()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+from typing import Any
+
 import numpy as np
 
 from posterior.app.report.schema import (
@@ -15,7 +18,7 @@ from posterior.app.report.schema import (
 from posterior.data import frames
 from posterior.evaluation.reliability import calibration_measure
 from posterior.evaluation.scores import Measure
-from posterior.preprocessing.roles import Roles
+from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
 from posterior.selection.candidates import candidates
 from posterior.selection.comparison import Comparison, Judged, judge
 from posterior.selection.rows import LabeledRows
@@ -23,23 +26,31 @@ from posterior.selection.rows import LabeledRows
 FEW_ROWS = 50
 
 
-def data_facts(rows: LabeledRows, roles: Roles, source: str, notes: tuple[str, ...]) -> Data:
-    """Counts of rows, cells and classes."""
-    gaps = missing_cells(rows, roles)
+def data_facts(
+    frame: Any, rows: LabeledRows, roles: Roles, source: str, notes: tuple[str, ...]
+) -> Data:
+    """Counts of rows, cells and classes: of the whole table, and of the rows that are learned."""
+    gaps = missing_cells(frame, roles.columns)
     counts = np.bincount(rows.codes, minlength=len(rows.classes))
     said = [*notes, *rows.notes]
+    if roles.bands is not None:
+        said.append(
+            f"{roles.target} is cut into {len(roles.bands.names)} bands, which are the classes: "
+            f"{'; '.join(roles.bands.names)}. What lies on an edge belongs to the band above it."
+        )
     if len(rows) < FEW_ROWS:
         said.append(f"{len(rows)} rows are few: take all scores as hints.")
     if rows.set_aside:
-        said.append(f"{rows.set_aside:,} rows have no {roles.target} and were set aside.")
+        said.append(f"{roles.target} is missing in {rows.set_aside:,} rows, which are set aside.")
     return Data(
         source=source,
+        file_rows=len(gaps),
         rows=len(rows),
         rows_without_target=rows.set_aside,
         columns=list(roles.columns),
         missing_cells=int(gaps.sum()),
         incomplete_rows=int(gaps.any(axis=1).sum()),
-        duplicate_rows=0 if roles.weight else _duplicates(rows),
+        duplicate_rows=0 if roles.weight else _duplicates(frame),
         target=[
             ClassCount(name, int(n), float(n / len(rows)))
             for name, n in zip(rows.names, counts, strict=True)
@@ -49,24 +60,31 @@ def data_facts(rows: LabeledRows, roles: Roles, source: str, notes: tuple[str, .
 
 
 def missing_cells(
-    rows: LabeledRows, roles: Roles
+    frame: Any, columns: Sequence[ColumnRole]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.bool]]:
-    """Which cells of the columns that models see are missing, (n, columns)."""
-    table = frames.as_frame(rows.frame)
-    assert table is not None
-    gaps = np.zeros((len(rows), len(roles.used)), np.bool)
-    for j, column in enumerate(roles.used):
+    """Which cells of some columns are missing, (n, columns)."""
+    table = frame_of(frame)
+    gaps = np.zeros((len(table), len(columns)), np.bool)
+    for j, column in enumerate(columns):
         if column.missing:
             cells = table.get_column(column.name).to_list()
             gaps[:, j] = [frames.missing(cell) for cell in cells]
     return gaps
 
 
-def _duplicates(rows: LabeledRows) -> int:
-    table = frames.as_frame(rows.frame)
-    assert table is not None
-    columns = (table.get_column(name).to_list() for name in table.columns)
-    return len(rows) - len({hash(row) for row in zip(*columns, strict=True)})
+def _duplicates(frame: Any) -> int:
+    """Rows that repeat an earlier one; missing cells are alike."""
+    table = frame_of(frame)
+    columns = [
+        [None if frames.missing(cell) else _comparable(cell) for cell in table.get_column(name)]
+        for name in table.columns
+    ]
+    return len(table) - len(set(zip(*columns, strict=True)))
+
+
+def _comparable(cell: Any) -> Any:
+    """What can be compared as a whole: cells may be lists or tables."""
+    return cell if isinstance(cell, Hashable) else repr(cell)
 
 
 def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
@@ -112,25 +130,29 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
 def choice_facts(comparison: Comparison, seed: int) -> Choice:
     """The model that was picked, in words."""
     chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
+    least = f"{best.name} has the least log loss, {best.log_loss}"
+    if comparison.judged[0].given_up is not None:
+        least += ", of the models that were judged on all folds"
     if chosen is best:
-        why = f"{best.name} has the least log loss, {best.log_loss}"
+        why = least
         others = [j for j in comparison.judged if j.candidate and j is not chosen]
         if any(j.simplicity < chosen.simplicity for j in others):
             why += ", and no simpler model comes within one standard error of it."
         else:
             why += ", and no model is simpler." if others else "."
     else:
-        why = (
-            f"{best.name} has the least log loss, {best.log_loss}; {chosen.name} is simpler, and "
-            f"its {chosen.log_loss.value:.3f} is within one standard error of that."
-        )
+        why = f"{least}; {chosen.name} is simpler, and its {chosen.log_loss.value:.3f} is within "
+        why += "one standard error of that."
     if chosen.calibration:
         correction = (
             f"Its probabilities are corrected ({chosen.calibration}), which lowers log loss from "
             f"{chosen.raw.log_loss:.3f} to {chosen.log_loss.value:.3f} out of fold."
         )
     else:
-        correction = "Its probabilities are as the model says: no correction lowers log loss."
+        correction = (
+            "Its probabilities are as the model says: no correction lowers log loss by more than "
+            "its standard error."
+        )
     return Choice(
         key=chosen.key,
         name=chosen.name,

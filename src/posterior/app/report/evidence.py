@@ -58,7 +58,7 @@ class Testimony:
             cells = take(table, test)
             with quiet():
                 models[f] = model = copy.deepcopy(of_all).forget(cells, rows.y[test])
-            known = np.searchsorted(rows.classes, model.classes_)
+            known = rows.codes_of(model.classes_)
             found = model.evidence(cells)
             terms[np.ix_(place, known)] = found.terms
             log_prior[np.ix_(place, known)] = found.log_prior
@@ -93,9 +93,7 @@ class Testimony:
         model = self.models.get(int(self.rows.folds[row]))
         if model is None:
             return []
-        known = {
-            int(k): i for i, k in enumerate(np.searchsorted(self.rows.classes, model.classes_))
-        }
+        known = {int(k): i for i, k in enumerate(self.rows.codes_of(model.classes_))}
         if of not in known or against not in known or of == against:
             return []
         cells = take(self.table, [row])

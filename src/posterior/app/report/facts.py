@@ -40,6 +40,7 @@ from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
+from posterior.preprocessing.bands import Asked
 from posterior.preprocessing.inference import infer
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
 from posterior.sources.files import column_named
@@ -86,6 +87,7 @@ def study(
     subgroup: Collection[str] = (),
     keep: Collection[str] = (),
     drop: Collection[str] = (),
+    bands: Asked | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Study:
@@ -99,12 +101,13 @@ def study(
     notes : sentences to say about the data, such as those of `posterior.sources.files.read`
     subgroup : names of columns to score by; by default up to three of few values
     keep, drop : names of columns that models should see, or should not
+    bands : classes of a target that is a number: how many, or the cut points between them
     seed : of the folds and samples
     progress : called with what is done, how many steps are done, and how many there are
     """
     started, clock = time.perf_counter(), Clock()
     with clock.step("columns"):
-        roles = infer(frame, target, keep=keep, drop=drop)
+        roles = infer(frame, target, keep=keep, drop=drop, bands=bands)
         table = frames.as_frame(frame)
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)
@@ -114,8 +117,8 @@ def study(
     with clock.step("model"):
         model = comparison.fit()
     with clock.step("scores"):
-        data = data_facts(rows, roles, source, tuple(notes))
-        gaps = missing_cells(rows, roles)
+        data = data_facts(frame, rows, roles, source, tuple(notes))
+        gaps = missing_cells(rows.frame, roles.used)
         judged = [("", chosen.held_out)]
         if chosen.calibration:
             judged.append((" before calibration", chosen.raw))
@@ -176,8 +179,8 @@ def study(
         subgroups=by_subgroup(chosen, rows, roles, asked),
         missing=missing_facts(chosen, roles, gaps),
         parameters=parameters,
-        snippets=snippets(source, target),
+        snippets=snippets(source, roles),
         predictions=predictions(chosen, rows),
-        how=how(comparison, seed),
+        how=how(comparison, seed, testimony),
     )
     return Study(found, model, comparison)

@@ -14,6 +14,7 @@ from posterior.app.report import words
 from posterior.app.report.charts import draw
 from posterior.app.report.figures import Figure
 from posterior.app.report.schema import ClassCount, ColumnRole, Facts, Flag, RowFacts, Subgroup
+from posterior.app.report.subgroups import SMALLEST_GROUP
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
 from posterior.plots.saving import bundle
 
@@ -21,6 +22,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = 12  # lines of a long table that are seen at once
 FILTERS = (  # words that the templates use
     "count",
+    "extent",
+    "gaps",
     "measure",
     "number",
     "percent",
@@ -99,6 +102,7 @@ def render(
             allowed=" ".join(_digest(text) for text in scripts),
             drawings=json.dumps(drawings, separators=(",", ":")).replace("<", r"\u003c"),
             shown=SHOWN,
+            smallest=SMALLEST_GROUP,
         )
     )
 

@@ -52,7 +52,7 @@ def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters
         table = classifier.model_.summary(LEVEL).coefficients
     names = [str(name) for name in classifier.numbers_.names()]
     scaled = {c.name for c in classifier.numbers_.columns if isinstance(c, ScaledNumber)}
-    first, last = rows.names[0], rows.names[-1]
+    first, last = str(classifier.classes_[0]), str(classifier.classes_[-1])
     groups = table.columns.get("class", np.full(len(table), last))
     lines = []
     order = np.argsort(-np.abs(np.asarray(table["z"], float)), kind="stable")

@@ -33,11 +33,12 @@ class Data:
     """What the file holds."""
 
     source: str  # name of the file
-    rows: int  # that have a target
+    file_rows: int  # of the whole file, as is all that follows but `rows` and `target`
+    rows: int  # that models learn from: those set aside are left out, counts are multiplied
     rows_without_target: int  # set aside
     columns: list[ColumnRole]  # in the file's order, the target among them
-    missing_cells: int  # in the columns that the models see
-    incomplete_rows: int
+    missing_cells: int  # in all columns
+    incomplete_rows: int  # with a missing cell in any column
     duplicate_rows: int  # equal to an earlier row, target included
     target: list[ClassCount]
     notes: list[str]  # sentences: encoding, sampling, weights, classes too small, ...
@@ -220,7 +221,7 @@ class Surprises:
 
 @dataclass(frozen=True, slots=True)
 class MissingFacts:
-    """Rows with missing cells against complete rows."""
+    """Rows with missing cells against complete rows, by the columns that the models see."""
 
     complete: Subgroup | None
     incomplete: Subgroup | None

@@ -17,6 +17,7 @@ from posterior.selection.rows import LabeledRows
 
 MOST_NUMBERS = 4_000_000  # of probabilities that are written down
 SMALLEST_GROUP = 10
+MOST_GROUPS = 20  # values of a column
 DEFAULT_SUBGROUPS = 3
 TELLING_NAMES = ("sex", "gender", "race", "ethnic", "age", "religion", "nation", "country", "demo")
 
@@ -44,10 +45,12 @@ def by_subgroup(
     found = []
     for name in asked or _default_subgroups(roles):
         labels = _values(rows, name, judged.index)
-        for value in frames.distinct(labels).tolist()[:20]:
-            inside = np.array([label == value for label in labels])
-            if inside.sum() >= SMALLEST_GROUP:
-                found.append(subgroup(name, value, judged.held_out, inside))
+        values = frames.distinct(labels)
+        codes = frames.encode(labels, values)
+        sizes = np.bincount(codes[codes >= 0], minlength=len(values))
+        for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_GROUPS]):
+            if sizes[k] >= SMALLEST_GROUP:
+                found.append(subgroup(name, values[k], judged.held_out, codes == k))
     return found
 
 

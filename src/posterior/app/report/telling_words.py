@@ -59,6 +59,8 @@ class TellingWords:
         share = (having + SMOOTH) / (count + 2 * SMOOTH)
         others = having.sum(axis=0) - having, count.sum() - count
         ratio = np.log(share * (others[1] + 2 * SMOOTH) / (others[0] + SMOOTH))
+        order = np.argsort(self.rows.codes_of(self.model.classes_))
+        share, ratio = share[order], ratio[order]
         best = np.argsort(-share * ratio, axis=1, kind="stable")[:, :MOST]
         return [
             TextTerms(

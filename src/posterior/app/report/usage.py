@@ -6,13 +6,15 @@ import json
 import shlex
 from pathlib import Path
 
+from posterior.app.report.evidence import Testimony
 from posterior.app.report.schema import Snippet
+from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Comparison
 
 MODEL = "model.posterior"
 
 
-def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
+def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
     """For people who program, and for people who type."""
     data = source if source != "standard input" else "data.csv"
     new = f"new-{Path(data).name}"
@@ -28,14 +30,15 @@ def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
             "model.explain(rows[:1])    # why: the evidence of each column",
         ]
     )
-    m, d, n, t = (shlex.quote(word) for word in (model, data, new, target))
+    m, d, n, t = (shlex.quote(word) for word in (model, data, new, roles.target))
+    bands = "" if roles.bands is None else f" --bands {roles.bands.cuts}"
     shell = "\n".join(
         [
             f"posterior predict {m} {n} --out answers.csv",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
             f"posterior serve {m}   # a page to ask it, on this machine",
-            f"posterior report {d} --target {t}   # this report again",
+            f"posterior report {d} --target {t}{bands}   # this report again",
         ]
     )
     sql = f"posterior sql {m} --dialect postgres --table my_table > answers.sql"
@@ -46,7 +49,7 @@ def snippets(source: str, target: str, model: str = MODEL) -> list[Snippet]:
     ]
 
 
-def how(comparison: Comparison, seed: int) -> list[str]:
+def how(comparison: Comparison, seed: int, testimony: Testimony | None) -> list[str]:
     """Sentences that say what the numbers mean."""
     n_folds = comparison.rows.n_folds
     said = [
@@ -65,6 +68,11 @@ def how(comparison: Comparison, seed: int) -> list[str]:
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
+    if testimony is not None and len(testimony.index) < len(comparison.rows):
+        said.append(
+            f"The evidence of columns and the rows unlike all others are those of "
+            f"{len(testimony.index):,} of {len(comparison.rows):,} rows, drawn by class."
+        )
     sampled = [j for j in comparison.judged if len(j.index) < len(comparison.rows)]
     said += [
         f"{j.name} was compared on {len(j.index):,} of {len(comparison.rows):,} rows, since its "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from posterior.app.report.schema import Measure
+from posterior.app.report.schema import ColumnRole, Measure
 from posterior.plots.numbers import digits
 
 UNKNOWN = "-"
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def number(value: float | None, n: int = 3) -> str:
@@ -39,6 +41,27 @@ def percent(p: float | None) -> str:
     if 0.9995 <= p < 1:
         return ">99.9 %"
     return f"{100 * p:.1f} %" if p >= 0.01 or p == 0 else f"{100 * p:.2g} %"
+
+
+def extent(column: ColumnRole) -> str:
+    """What a column holds: from the least to the largest, or some of its values."""
+    if column.low is None or column.high is None:
+        return ", ".join(column.examples)
+    if DATE.match(column.examples[0]):
+        return " to ".join(day.removesuffix(" 00:00:00") for day in column.examples)
+    return f"{number(column.low, 4)} to {number(column.high, 4)}"
+
+
+def gaps(columns: Sequence[ColumnRole], most: int = 5) -> str:
+    """Where cells are missing, the most first: deck (688, not used), age (177)."""
+    some = sorted((c for c in columns if c.missing), key=lambda c: -c.missing)
+    told = [
+        f"{short(c.name)} ({count(c.missing)}"
+        + (")" if c.used or c.role == "target" else ", not used)")
+        for c in some[:most]
+    ]
+    rest = len(some) - len(told)
+    return ", ".join(told) + (f" and {rest} more column{'s'[: rest > 1]}" if rest else "")
 
 
 def measure(found: Measure, n: int = 3) -> str:

@@ -90,7 +90,7 @@ class Api:
             name=served.name,
             model=served.kind,
             target=served.target,
-            classes=served.classes,
+            classes=served.listed,
             priors=None if shares is None else named(served, shares),
             columns=[ColumnFacts(**asdict(column)) for column in served.columns],
             evidence=served.documents or hasattr(served.model, "evidence"),
@@ -158,15 +158,21 @@ class Api:
 
         def work() -> FileFacts:
             with uploads.kept(file.file, file.filename) as place:
-                names, guess = uploads.columns_in(place)
-            return FileFacts(columns=names, guess=guess)
+                return uploads.columns_in(place)
 
         return await self._in(self._batching, work)
 
-    async def train(self, file: UploadFile, target: Annotated[str, Form()]) -> TrainingFacts:
+    async def train(
+        self,
+        file: UploadFile,
+        target: Annotated[str, Form()],
+        bands: Annotated[
+            str | None, Form(description="Classes of a number: 4, or cut points 10000,20000.")
+        ] = None,
+    ) -> TrainingFacts:
         """Compare models of a file, and keep the best; ask for its state until it is done."""
         start = self.trainings.start
-        return await self._in(self._batching, start, file.file, file.filename, target)
+        return await self._in(self._batching, start, file.file, file.filename, target, bands)
 
     async def training(self, key: str) -> TrainingFacts:
         """Where a training is."""

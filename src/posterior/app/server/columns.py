@@ -36,9 +36,7 @@ class Column:
 def columns_of(model: Any) -> tuple[Column, ...]:
     """The columns that a fitted model reads, in its order."""
     if hasattr(model, "roles"):
-        read = {"documents": model.roles.text, "everything": model.roles.used}
-        roles = read.get(model.reads, model.roles.table)
-        return tuple(_of_role(role, _values(model)) for role in roles)
+        return tuple(_of_role(role, _values(model)) for role in model.columns_read)
     if reads_documents(model):
         return (Column("text", "text"),)
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]

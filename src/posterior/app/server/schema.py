@@ -98,6 +98,7 @@ class FileFacts(BaseModel):
 
     columns: list[str]
     guess: str | None
+    continuous: list[str]  # numbers and dates that are classes only when cut into bands
 
 
 class TrainingFacts(BaseModel):

@@ -17,6 +17,7 @@ from posterior.data import validate
 from posterior.data.by_class import in_order
 from posterior.data.names import plain
 from posterior.data.typing import Floats
+from posterior.preprocessing.roles import Roles
 from posterior.sources.learned_types import Types
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Served:
         self.documents = reads_documents(model)
         self.target = models.target_of(model)
         self.log_prior = _log_prior(model)
+        self.roles: Roles | None = getattr(model, "roles", None)
 
     @cached_property
     def classes(self) -> list[str]:
@@ -48,6 +50,13 @@ class Served:
             return [str(plain(label)) for label in self.model.classes_]
         k = len(self.model.weights_)
         return [f"cluster {i + 1}" for i in range(k)]
+
+    @property
+    def listed(self) -> list[str]:
+        """The classes for people to read: bands from the lowest to the highest."""
+        if self.roles is None or self.roles.bands is None:
+            return self.classes
+        return [name for name in self.roles.bands.names if name in self.classes]
 
     @property
     def kind(self) -> str:
@@ -59,8 +68,7 @@ class Served:
 
     def ignored(self) -> set[str]:
         """Columns of training that the model does not read."""
-        roles = getattr(self.model, "roles", None)
-        return set() if roles is None else {column.name for column in roles.columns}
+        return set() if self.roles is None else {column.name for column in self.roles.columns}
 
     def types(self) -> Types | None:
         """How the text of a file is read, by column, if the model knows their names."""
@@ -75,7 +83,7 @@ class Served:
 
     def read(self, table: pa.Table) -> Any:
         """A table as the model takes it."""
-        if self.documents and not hasattr(self.model, "roles"):
+        if self.documents and self.roles is None:
             from posterior.sources.files import column_named
 
             name = "text" if table.num_columns > 1 else table.column_names[0]

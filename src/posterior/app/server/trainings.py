@@ -50,7 +50,9 @@ class Trainings:
         self._process: subprocess.Popen[str] | None = None
         self._closed = False
 
-    def start(self, content: BinaryIO, name: str | None, target: str) -> TrainingFacts:
+    def start(
+        self, content: BinaryIO, name: str | None, target: str, bands: str | None = None
+    ) -> TrainingFacts:
         """Keep a file, and train on it when those before are done."""
         ending = ending_of(name)
         with self._lock:
@@ -82,7 +84,7 @@ class Trainings:
         except OSError:
             self._set(training, state="failed", step="failed", error=NO_ROOM)
             raise RequestError(NO_ROOM, 507) from None
-        self._pool.submit(self._run, training, upload)
+        self._pool.submit(self._run, training, upload, bands)
         return facts
 
     def facts(self, key: str) -> TrainingFacts:
@@ -123,10 +125,10 @@ class Trainings:
         for key in done[: max(0, len(self._all) - self._limits.kept)]:
             shutil.rmtree(self._all.pop(key).folder, ignore_errors=True)
 
-    def _run(self, training: Training, upload: Path) -> None:
+    def _run(self, training: Training, upload: Path, bands: str | None) -> None:
         try:
             self._set(training, state="running", step="starting")
-            found = self._work(training, upload)
+            found = self._work(training, upload, bands)
             if "summary" not in found:
                 raise ValueError(found.get("error", ENDED))
             model = load(training.folder / worker.MODEL)
@@ -138,12 +140,13 @@ class Trainings:
         finally:
             upload.unlink(missing_ok=True)
 
-    def _work(self, training: Training, upload: Path) -> dict[str, str]:
+    def _work(self, training: Training, upload: Path, bands: str | None) -> dict[str, str]:
         """Let the worker train, and hear what it says; the last line counts."""
         task = {
             "upload": str(upload),
             "source": training.facts.source,
             "target": training.facts.target,
+            "bands": bands,
             "folder": str(training.folder),
             "most": self._limits.training_rows,
         }

@@ -11,11 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import narwhals as nw
 import numpy as np
 
 from posterior.app.cli import tables
 from posterior.app.server.errors import RequestError
+from posterior.app.server.schema import FileFacts
 from posterior.app.server.served import Served, decide
+from posterior.preprocessing.inference import role_of
+from posterior.preprocessing.targets import is_continuous
 from posterior.sources import files, outputs
 
 if TYPE_CHECKING:
@@ -63,14 +67,20 @@ def shown_name(name: str | None) -> str:
     return "".join(letter for letter in last if letter.isprintable())[:100] or "upload"
 
 
-def columns_in(place: Path) -> tuple[list[str], str | None]:
+def columns_in(place: Path) -> FileFacts:
     """The columns of a file, and the one that is probably the target: the last of few values."""
     first: pa.Table | None = next(files.batches(place, 10_000), None)
     if first is None or first.num_rows == 0:
         raise ValueError("Expected rows in the file, got an empty table.")
+    table = nw.from_native(files.typed(first), eager_only=True)
+    columns = [(column, role_of(column)) for column in table.iter_columns()]
     few = [c for c in first.column_names if 2 <= _distinct(first.column(c)) <= 20]
     named = [c for c in few if c.casefold() in ("class", "target", "label", "species", "y")]
-    return first.column_names, next(iter([*named, *reversed(few)]), None)
+    return FileFacts(
+        columns=first.column_names,
+        guess=next(iter([*named, *reversed(few)]), None),
+        continuous=[r.name for c, r in columns if is_continuous(c, r, len(c) - r.missing)],
+    )
 
 
 def _distinct(cells: Any) -> int:

@@ -15,11 +15,12 @@ from typing import Any
 PAGE, NUMBERS, MODEL = "report.html", "report.json", "model.posterior"
 
 
-def train(upload: str, source: str, target: str, folder: str, most: int) -> str:
+def train(upload: str, source: str, target: str, bands: str | None, folder: str, most: int) -> str:
     """Compare models of a file, write page, numbers and model of the best, and say which it is."""
     from posterior.app.cli import models
     from posterior.app.report.facts import study
     from posterior.app.report.page import render
+    from posterior.preprocessing.bands import asked_in
     from posterior.sources import files
 
     n_rows = 0
@@ -33,6 +34,7 @@ def train(upload: str, source: str, target: str, folder: str, most: int) -> str:
         target,
         source=source,
         notes=file.notes,
+        bands=None if bands is None else asked_in(bands),
         progress=lambda name, done, total: _tell(
             step=f"comparing: {name}" if done < total else "looking closer"
         ),

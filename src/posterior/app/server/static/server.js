@@ -43,6 +43,6 @@ function form(fields) {
 
 export const batch = (fields) => asked(address("/api/batch"), form(fields));
 export const columns = (file) => json(asked("/api/columns", form({ file })));
-export const train = (file, target) => json(asked("/api/train", form({ file, target })));
+export const train = (file, target, bands) => json(asked("/api/train", form({ file, target, bands })));
 export const training = (id) => json(asked(`/api/train/${encodeURIComponent(id)}`));
 export const trained = (id, what) => `/api/train/${encodeURIComponent(id)}/${what}`;

@@ -15,23 +15,29 @@ export function trainView(place, use) {
     put(outcome);
     put(choice, make("progress", { "aria-label": "reading" }));
     try {
-      const { columns, guess } = await server.columns(file);
+      const { columns, guess, continuous } = await server.columns(file);
       const target = make("select", { id: "train-target" },
         columns.map((name, j) => make("option", { value: String(j), selected: name === guess }, name)));
+      const bands = make("input", { type: "text", id: "train-bands", value: "4", inputMode: "numeric" });
+      const cut = make("label", {}, make("span", {}, "Numbers become bands: how many, or cut points such as 10000,20000"), bands);
+      const chosenTarget = () => columns[Number(target.value)];
+      const offer = () => { cut.hidden = !continuous.includes(chosenTarget()); };
+      target.addEventListener("change", offer);
+      offer();
       const button = make("button", { className: "main", id: "train-start",
-        onclick: () => start(file, columns[Number(target.value)], button) }, "Compare models");
-      put(choice, make("div", { className: "form" }, make("label", {}, make("span", {}, "Column to predict"), target), make("div", {}, button)));
+        onclick: () => start(file, chosenTarget(), cut.hidden ? null : bands.value, button) }, "Compare models");
+      put(choice, make("div", { className: "form" }, make("label", {}, make("span", {}, "Column to predict"), target), cut, make("div", {}, button)));
     } catch (error) {
       put(choice);
       told(problem, error);
     }
   }
 
-  async function start(file, target, button) {
+  async function start(file, target, bands, button) {
     button.disabled = true;
     told(problem, null);
     try {
-      let training = await server.train(file, target);
+      let training = await server.train(file, target, bands);
       while (training.state === "waiting" || training.state === "running") {
         put(outcome, make("div", { className: "card" }, make("p", {}, `${training.step}, ${Math.round(training.seconds)} s`), make("progress", { "aria-label": "training" })));
         await new Promise((done) => setTimeout(done, PAUSE));
