@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 import numpy as np
@@ -152,10 +153,36 @@ def test_classes_named_beforehand_close_the_set():
         model.merge(model)
 
 
-def test_a_stream_does_not_go_on_from_a_fit():
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_a_stream_goes_on_from_a_fit(form):
+    X, y = table(300, 3)
+    weight = np.random.default_rng(0).random(300)
+    model = LogisticRegression().fit(form(X[:200]), y[:200], weight[:200])
+    model.partial_fit(form(X[200:]), y[200:], sample_weight=weight[200:])
+    whole = LogisticRegression().fit(form(X), y, weight)
+    assert_allclose(model.predict_proba(form(X)), whole.predict_proba(form(X)), atol=1e-6)
+
+
+def test_a_stream_goes_on_from_the_fit_of_a_mixed_frame():
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": random.normal(size=200), "k": random.choice(list("bcda"), 200)})
+    rows.loc[::5, "x"], rows.loc[::7, "k"], y = np.nan, None, random.integers(0, 2, 200)
+    first = rows["k"] != "a"  # which comes later
+    model = LogisticRegression().fit(rows[first], y[first]).partial_fit(rows[~first], y[~first])
+    whole = LogisticRegression().fit(rows, y)
+    assert model.encoding_.names().tolist() == whole.encoding_.names().tolist()
+    assert_allclose(model.predict_proba(rows), whole.predict_proba(rows), atol=1e-6)
+
+
+def test_a_stream_does_not_go_on_from_a_fit_whose_rows_are_gone():
     X, y = table(50)
-    with pytest.raises(ValueError, match=r"one that fit\(\) has learned, and whose rows"):
-        LogisticRegression().fit(X, y).partial_fit(X, y)
+    for model in (
+        copy.deepcopy(LogisticRegression().fit(X, y)),
+        LogisticRegression(class_weight="balanced").fit(X, y),
+        LogisticRegression().fit(X, y, offset=np.ones(50)),
+    ):
+        with pytest.raises(ValueError, match=r"fit\(\) has learned from rows in memory"):
+            model.partial_fit(X, y)
     stream = LogisticRegression().partial_fit(X, y)
     with pytest.raises(ValueError, match="does not keep them"):
         stream.summary()

@@ -181,6 +181,9 @@ def test_a_loaded_model_goes_on_learning_as_the_one_saved(model, X, y, path):
                 said.append(content(m))
             except (AttributeError, ValueError, TypeError) as error:  # says what it cannot do
                 said.append(str(error))
+        if isinstance(model, posterior.LogisticRegression) and verb == "partial_fit":
+            assert "not stored or copied since" in said[1]  # the rows of a fit are not in a file
+            return
         assert said[0] == said[1], verb
     assert answers(models[0], X) == answers(models[1], X)
 

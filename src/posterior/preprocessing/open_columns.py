@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
-from posterior.data.typing import Floats
 from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
+from posterior.data.typing import Array, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +89,20 @@ class OpenColumns:
         each = zip(self.columns, encoding.columns, strict=True)
         parts = [c.encode(cells[:, j], coding) for j, (c, coding) in enumerate(each)]
         return np.ascontiguousarray(np.column_stack(parts))
+
+    @classmethod
+    def reopened(cls, encoding: Encoding, X: Array) -> tuple[OpenColumns, Floats]:
+        """The columns of rows that are encoded already, and their cells."""
+        columns, cells, at = [], np.empty((len(X), len(encoding.columns))), 0
+        for j, coding in enumerate(encoding.columns):
+            part = X[:, at : at + len(coding.names)]
+            at += len(coding.names)
+            if isinstance(coding, NumberColumn):
+                columns.append(OpenColumn(coding.name, "number"))
+                cells[:, j] = part[:, 0]
+            else:
+                columns.append(OpenColumn(coding.name, "category", coding.levels))
+                cells[:, j] = part[:, : len(coding.levels) - 1] @ np.arange(1, len(coding.levels))
+            if coding.gaps:
+                cells[part[:, -1] == 1, j] = np.nan
+        return cls(tuple(columns)), cells

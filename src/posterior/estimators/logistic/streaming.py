@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from posterior.data import frames, validate
 from posterior.data.errors import DegenerateError, SeparationWarning
 from posterior.data.names import plain
-from posterior.data.rows import SparseRows
+from posterior.data.rows import Rows, SparseRows
 from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.information import inverse_information
 from posterior.discriminative.objective import Objective
@@ -61,8 +61,9 @@ class Streaming(Inferring):
         step above a third of a standard error, a new class and a new level repeat the fit at once.
         With a lasso or more than 400 coefficients, the newest hundredth waits for the next fit.
 
-        A class may come first mid-stream. A stored model of a stream holds the rows kept, so that
-        it can go on. `fit` keeps none: no stream goes on from there.
+        A class may come first mid-stream. After `fit`, its rows are those that came before, as
+        long as the model was not stored or copied. A stored model of a stream holds the rows kept,
+        so that it can go on.
 
         Parameters
         ----------
@@ -87,13 +88,25 @@ class Streaming(Inferring):
         return self
 
     def _opened(self, X: Any, classes: Any) -> Stream:
-        if hasattr(self, "n_iter_"):
+        """A new stream, or one whose first rows are those of the fit before it."""
+        table, fitted = frames.as_frame(X), self._fitted
+        if not hasattr(self, "n_iter_"):
+            return Stream(None if table is None else OpenColumns.of(table), classes is not None)
+        rows = None if fitted is None else fitted.objective.rows
+        if not isinstance(rows, Rows) or rows.offset is not None or self.class_weight is not None:
             raise ValueError(
-                "Expected a new model, got one that fit() has learned, and whose rows it does not "
-                "keep: a stream is learned from all its rows. Give them to partial_fit() too."
+                "Expected a new model, or one that fit() has learned from rows in memory, without "
+                "offset and class_weight, and that was not stored or copied since: a stream is "
+                "learned from all its rows. Give them to partial_fit() too."
             )
-        table = frames.as_frame(X)
-        return Stream(None if table is None else OpenColumns.of(table), classes is not None)
+        columns, cells = None, rows.X
+        if self.encoding_ is not None:
+            columns, cells = OpenColumns.reopened(self.encoding_, np.asarray(cells))
+        elif table is not None:
+            columns = OpenColumns.of(table).read(table)[0]
+        weight = np.ones(len(rows)) if rows.hard.weight is None else rows.hard.weight
+        first = _copied(cells, sparsely=isinstance(cells, SparseRows))
+        return Stream(columns, False, (Reservoir(first, rows.hard.codes, weight, len(rows)),))
 
     def _cells(self, stream: Stream, X: Any) -> tuple[OpenColumns | None, Array | SparseRows]:
         """What the columns are known to be now, and the cells in the form that is kept."""
