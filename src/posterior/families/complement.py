@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.multinomial import MultinomialParameters, check_finite
+from posterior.families.multinomial import MultinomialParameters, check_finite, linear
 from posterior.families.priors import LAPLACE, Laplace
+from posterior.families.symbols import Cells, Formula
 from posterior.statistics.moments import Totals
 
 SETTLED = 1e300  # stands for infinity
@@ -25,6 +27,10 @@ class Complement(Family[Totals, MultinomialParameters]):
 
     A score, not a density: it ranks groups, and has no samples.
     """
+
+    support: ClassVar[Support] = "count"
+    reads_missing = False
+    reads_sparse = True
 
     prior: Laplace = LAPLACE
     norm: bool = False
@@ -82,8 +88,11 @@ class Complement(Family[Totals, MultinomialParameters]):
         k, d = parameters.log_prob.shape
         return k * (d - 1)
 
-    def impossible(self, statistics: Totals) -> Array:
-        return statistics.impossible()
+    def summed(self) -> Summed:
+        return Summed(Totals)
+
+    def formula(self, parameters: MultinomialParameters, cells: Cells) -> list[Formula]:
+        return linear(np.asarray(parameters.log_prob), cells)
 
     def intervals(self, statistics: Totals, level: float) -> Intervals:
         weights = self.estimate(statistics).log_prob

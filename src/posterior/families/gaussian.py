@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 from scipy import special, stats
@@ -12,7 +13,7 @@ from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.priors import (
     ONE_ROW,
     AddedVariance,
@@ -20,6 +21,7 @@ from posterior.families.priors import (
     PseudoRows,
     VarianceFloor,
 )
+from posterior.families.symbols import Cell, Cells, Expression, Formula, Known, Log, Number, squared
 from posterior.kernels import pairs
 from posterior.kernels.pairs import Pair, two_product
 from posterior.statistics.moments import Moments, floats
@@ -34,9 +36,9 @@ class GaussianParameters:
     With degrees of freedom the density is Student's t, and the variance its squared scale.
     """
 
-    mean: Floats
-    variance: Floats
-    freedom: Floats | None = None
+    mean: Annotated[Floats, "k, d"]
+    variance: Annotated[Floats, "k, d"]
+    freedom: Annotated[Floats, "k, d"] | None = None
     floor: float = 0.0  # what the prior added to every variance
 
 
@@ -196,7 +198,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         possible = np.flatnonzero(bias > -np.inf)
         self._check_varies(variance[possible], possible)
         if parameters.freedom is not None:
-            return self._predictive_scorer(parameters, bias)
+            return Family.scorer(self, parameters, bias)
         telling = np.isfinite(variance) & (variance > 0)
         inverse_deviation = np.where(telling, 1 / np.sqrt(np.where(telling, variance, 1.0)), 0.0)
         term = np.where(telling, -0.5 * (LOG_2PI + np.log(np.where(telling, variance, 1.0))), 0.0)
@@ -219,12 +221,6 @@ class Gaussian(Family[Moments, GaussianParameters]):
             feature=int(j),
             group=int(groups[i]),
         )
-
-    def _predictive_scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
-        def score(X: Array, out: Floats) -> None:
-            out[:] = bias + self.evidence(X, parameters).sum(axis=2)
-
-        return score
 
     def evidence(self, X: Array, parameters: GaussianParameters) -> Floats:
         return log_density(np.ascontiguousarray(X, np.float64)[:, None, :], parameters)
@@ -272,8 +268,20 @@ class Gaussian(Family[Moments, GaussianParameters]):
             return k * d
         return k * d + k if self.alike else 2 * k * d
 
-    def impossible(self, statistics: Moments) -> Array:
-        return statistics.impossible()
+    def silent(self, statistics: Moments) -> Sequence[int]:
+        if not isinstance(self.prior, PseudoRows):
+            return ()
+        variance = Gaussian(None).estimate(statistics.pooled()).variance[0]
+        return [int(j) for j in np.flatnonzero(variance == 0)]
+
+    def integrated(self) -> Gaussian:
+        return replace(self, predictive=True)
+
+    def summed(self) -> Summed:
+        return Summed(Moments)
+
+    def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
+        return formula(parameters, cells)
 
     def intervals(self, statistics: Moments, level: float) -> Intervals:
         plain = Gaussian(self.prior).estimate(statistics)
@@ -302,6 +310,37 @@ def _row_scores(x: Floats, parameters: GaussianParameters) -> Floats:
     """Log densities of rows; not a number where the data leave a parameter open."""
     known = (parameters.variance > 0).all(axis=-1)
     return np.where(known, log_density(x, parameters).sum(axis=-1), np.nan)
+
+
+def formula(parameters: GaussianParameters, cells: Cells) -> list[Formula]:
+    """-½ log 2πσ² - (x - μ)² / 2σ², or Student's t"""
+    telling = (parameters.variance > 0) & (parameters.variance < np.inf)
+    curve = _normal if parameters.freedom is None else _student
+    return [
+        Formula.of(
+            x,
+            (
+                Known(curve(x, parameters, k, j)) if known else Number(0.0)
+                for k, known in enumerate(telling[:, j])
+            ),
+        )
+        for j, x in enumerate(cells)
+    ]
+
+
+def _normal(x: Cell, parameters: GaussianParameters, k: int, j: int) -> Expression:
+    mean, variance = float(parameters.mean[k, j]), float(parameters.variance[k, j])
+    return -0.5 * np.log(2 * np.pi * variance) + -0.5 / variance * squared(x - mean)
+
+
+def _student(x: Cell, parameters: GaussianParameters, k: int, j: int) -> Expression:
+    assert parameters.freedom is not None
+    mean, variance, v = (
+        float(a[k, j]) for a in (parameters.mean, parameters.variance, parameters.freedom)
+    )
+    half = (v + 1) / 2
+    height = special.gammaln(half) - special.gammaln(v / 2) - 0.5 * np.log(v * np.pi * variance)
+    return height + -half * Log(1.0 + 1 / (v * variance) * squared(x - mean))
 
 
 def log_density(x: Floats, parameters: GaussianParameters) -> Floats:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy import special, stats
@@ -10,7 +11,7 @@ from scipy import special, stats
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import (
     LAPLACE,
@@ -18,6 +19,7 @@ from posterior.families.priors import (
     Laplace,
     pseudo_log_likelihood,
 )
+from posterior.families.symbols import Cells, Formula
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -26,8 +28,8 @@ from posterior.statistics.moments import Totals
 class MultinomialParameters:
     """Log probabilities of the words, (k, d); the pseudo-counts too if the urn is uncertain."""
 
-    log_prob: Floats
-    concentration: Floats | None = None
+    log_prob: Annotated[Floats, "k, d"]
+    concentration: Annotated[Floats, "k, d"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class Multinomial(Family[Totals, MultinomialParameters]):
 
     `predictive` draws from an urn that is itself uncertain: the Dirichlet-multinomial.
     """
+
+    support: ClassVar[Support] = "count"
+    reads_missing = False
+    reads_sparse = True
 
     prior: DiscretePrior = LAPLACE
     predictive: bool = False
@@ -74,11 +80,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         log_prob = np.ascontiguousarray(parameters.log_prob, np.float64)
         if parameters.concentration is None:
             return affine_scorer(None, log_prob, bias)
-
-        def score(X: Array | SparseRows, out: Floats) -> None:
-            out[:] = bias + self.evidence(X, parameters).sum(axis=2)
-
-        return score
+        return Family.scorer(self, parameters, bias)
 
     def evidence(self, X: Array | SparseRows, parameters: MultinomialParameters) -> Floats:
         x = dense(X)
@@ -140,9 +142,6 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         k, d = parameters.log_prob.shape
         return k * (d - 1)
 
-    def impossible(self, statistics: Totals) -> Array:
-        return statistics.impossible()
-
     def intervals(self, statistics: Totals, level: float) -> Intervals:
         total = statistics.total.rounded()
         counts = self._counts(total, total.sum(axis=0, keepdims=True))
@@ -150,6 +149,34 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.beta.interval(level, counts, words - counts)
             return Intervals.of("probability", counts / words, low, high)
+
+    def integrated(self) -> Multinomial:
+        return replace(self, predictive=True)
+
+    def summed(self) -> Summed:
+        return Summed(Totals)
+
+    def formula(self, parameters: MultinomialParameters, cells: Cells) -> list[Formula]:
+        """xⱼ log p_kj"""
+        if parameters.concentration is not None:
+            raise without_gamma("an urn that is known")
+        return linear(np.asarray(parameters.log_prob), cells)
+
+
+def linear(weight: Floats, cells: Cells) -> list[Formula]:
+    """w_kj xⱼ"""
+    return [
+        Formula.of(x, (w * x for w in column))
+        for x, column in zip(cells, weight.T.tolist(), strict=True)
+    ]
+
+
+def without_gamma(expected: str) -> TypeError:
+    """Why a predictive distribution has no formula."""
+    return TypeError(
+        f"Expected {expected}: predictive=True needs log Γ, which SQL does not have. Fit the model "
+        "with predictive=False."
+    )
 
 
 def check_finite(counts: Floats) -> None:

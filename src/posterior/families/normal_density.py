@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from scipy import special
@@ -11,6 +12,7 @@ from posterior import kernels
 from posterior.data.typing import Array, Floats
 from posterior.families.covariance import Scatter, Whitening, whitenings
 from posterior.families.incomplete import LOG_2PI
+from posterior.families.symbols import Cells, Formula, Number
 from posterior.statistics.incomplete_rows import patterns
 from posterior.statistics.moments import floats
 
@@ -157,3 +159,43 @@ def downdated(
     lost = ~(n - own > 0) | ~(room > 0.1)
     score[lost] = np.nan
     return score
+
+
+def formula(p: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
+    """log p(x | k) in symbols: linear in the cells if groups share a covariance, or quadratic."""
+    if p.freedom is not None:
+        raise TypeError(
+            "Expected normal classes, got Student's t of several columns, which does not come "
+            "apart into terms. Fit the model with predictive=False."
+        )
+    return _linear(p, cells) if len(p.whitening) == 1 else _quadratic(p, cells)
+
+
+def _linear(p: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
+    """One covariance for all:  Σⱼ ((μ_k - o)ᵀ Σ⁻¹)ⱼ (xⱼ - ½ (μ_kj + oⱼ)), o the middle"""
+    middle = p.mean.mean(axis=0)
+    slope, between = (p.mean - middle) @ p.precision(0), 0.5 * (p.mean + middle)
+    return [
+        Formula.of(x, (w * (x - b) for w, b in zip(ws, bs, strict=True)))
+        for x, ws, bs in zip(cells, slope.T.tolist(), between.T.tolist(), strict=True)
+    ]
+
+
+def _quadratic(p: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
+    """-½ (u - m)ᵀ P (u - m) + ..., with u and m taken from the middle, so that little cancels"""
+    middle, k = p.mean.mean(axis=0), len(p.mean)
+    u = [replace(x, origin=float(o)) for x, o in zip(cells, middle, strict=True)]
+    P, m = np.stack([p.precision(g) for g in range(k)]), p.mean - middle
+    slope = np.einsum("gij,gj->gi", P, m)
+    found = []
+    for j, x in enumerate(u):
+        curves = zip(slope[:, j].tolist(), (-0.5 * P[:, j, j]).tolist(), strict=True)
+        found.append(Formula.of(x, (x * (b + a * x) for b, a in curves)))
+    for i, j in combinations(range(len(u)), 2):
+        if P[:, i, j].any():
+            pairs = tuple(-a * u[i] * u[j] for a in P[:, i, j].tolist())
+            found.append(Formula(f"{u[i].name} × {u[j].name}", pairs))
+    rank = np.array([w.matrix.shape[1] for w in p.whitening])
+    log_det = np.array([w.log_det for w in p.whitening])
+    height = -0.5 * (rank * LOG_2PI + log_det + np.einsum("gi,gi->g", m, slope))
+    return [*found, Formula("spread", tuple(Number(h) for h in height.tolist()))]

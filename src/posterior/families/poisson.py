@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy import special, stats
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_scorer, dense
-from posterior.families.multinomial import check_finite
+from posterior.families.multinomial import check_finite, without_gamma
 from posterior.families.priors import ONE_ROW, PseudoRows, pseudo_log_likelihood
+from posterior.families.symbols import Cells, Formula, Known
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -21,8 +23,8 @@ from posterior.statistics.moments import Totals
 class PoissonParameters:
     """Events expected in a row, (k, d), and the rows that say so if the rate is uncertain."""
 
-    rate: Floats
-    rows: Floats | None = None
+    rate: Annotated[Floats, "k, d"]
+    rows: Annotated[Floats, "k, d"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,9 @@ class Poisson(Family[Totals, PoissonParameters]):
 
     `predictive` integrates over the gamma posterior of the rate: the negative binomial.
     """
+
+    support: ClassVar[Support] = "count"
+    reads_sparse = True
 
     prior: PseudoRows = ONE_ROW
     predictive: bool = False
@@ -63,11 +68,7 @@ class Poisson(Family[Totals, PoissonParameters]):
 
     def scorer(self, parameters: PoissonParameters, bias: Floats) -> Scorer:
         if parameters.rows is not None:
-
-            def predictive(X: Array | SparseRows, out: Floats) -> None:
-                out[:] = bias + self.evidence(X, parameters).sum(axis=2)
-
-            return predictive
+            return Family.scorer(self, parameters, bias)
         rate = np.asarray(parameters.rate, np.float64)
         with np.errstate(divide="ignore"):
             plain = affine_scorer(-rate, np.log(rate) - rate, bias)
@@ -113,9 +114,6 @@ class Poisson(Family[Totals, PoissonParameters]):
     def n_parameters(self, parameters: PoissonParameters) -> int:
         return parameters.rate.size
 
-    def impossible(self, statistics: Totals) -> Array:
-        return statistics.impossible()
-
     def intervals(self, statistics: Totals, level: float) -> Intervals:
         pooled = np.nan_to_num(statistics.pooled().mean())
         weight, total = statistics.weight.rounded(), statistics.total.rounded()
@@ -123,6 +121,24 @@ class Poisson(Family[Totals, PoissonParameters]):
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.gamma.interval(level, events, scale=1 / rows)
             return Intervals.of("rate", events / rows, low, high)
+
+    def integrated(self) -> Poisson:
+        return replace(self, predictive=True)
+
+    def summed(self) -> Summed:
+        return Summed(Totals)
+
+    def formula(self, parameters: PoissonParameters, cells: Cells) -> list[Formula]:
+        """xⱼ log λ_kj - λ_kj"""
+        if parameters.rows is not None:
+            raise without_gamma("rates that are known")
+        with np.errstate(divide="ignore"):
+            log_rate = np.log(np.asarray(parameters.rate, np.float64))
+        lines = zip(cells, log_rate.T.tolist(), parameters.rate.T.tolist(), strict=True)
+        return [
+            Formula.of(x, (Known(w * x - rate) for w, rate in zip(slope, rates, strict=True)))
+            for x, slope, rates in lines
+        ]
 
 
 def _log_factorials(X: Array | SparseRows) -> Floats:

@@ -11,8 +11,9 @@ from posterior import kernels
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.gaussian import Gaussian, GaussianParameters, log_density
+from posterior.families.gaussian import Gaussian, GaussianParameters, formula, log_density
 from posterior.families.priors import ONE_ROW, PseudoRows
+from posterior.families.symbols import Cells, Formula
 from posterior.kernels.student import LIGHTEST, Tails
 from posterior.statistics.histograms import Histograms
 
@@ -115,8 +116,12 @@ class StudentT(Family[Histograms, GaussianParameters]):
         k, d = parameters.mean.shape
         return 2 * k * d + d
 
-    def impossible(self, statistics: Histograms) -> Array:
-        return statistics.impossible()
+    def summary(self, statistics: Histograms, parameters: GaussianParameters, column: int) -> str:
+        assert parameters.freedom is not None
+        return f"{parameters.freedom[0, column]:.3g} degrees of freedom"
+
+    def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
+        return formula(parameters, cells)
 
     def intervals(self, statistics: Histograms, level: float) -> Intervals:
         """By the curvature of the likelihood: 1 / I(μ) = σ² (ν + 3) / (n (ν + 1)), and

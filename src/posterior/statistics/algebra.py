@@ -48,6 +48,10 @@ class Statistics(Addable, Protocol):
         """Whether some rows are kept as they are, since no sum can stand for them."""
         return False
 
+    def impossible(self) -> Array:
+        """Which columns of groups (k, d) no rows can have: what is left when strangers leave."""
+        ...
+
     def arrays(self) -> dict[str, Array]:
         """As plain arrays, for a file; `from_arrays` reads them back."""
         ...
@@ -100,6 +104,12 @@ class SumOfFields:
 
     def keeps_rows(self) -> bool:
         return False
+
+    def impossible(self) -> Array:
+        """A negative weight, or sums of no weight; the weight is the first field."""
+        first, *others = (getattr(self, f.name).sign() for f in fields(self))  # type: ignore[arg-type]
+        left = np.any([other != 0 for other in others], axis=0)
+        return np.asarray((first < 0) | ((first == 0) & left))
 
     def arrays(self) -> dict[str, Array]:
         parts: dict[str, Array] = {}

@@ -114,9 +114,7 @@ class Histograms:
         return self.counts.numbers()
 
     def impossible(self) -> Array:
-        """Columns of groups that no rows can have, (k, d)."""
-        negative = self.counts.columns(self.counts.table.sign() < 0)
-        return np.stack([column.any(axis=1) for column in negative], axis=1)
+        return self.counts.impossible()
 
     def arrays(self) -> dict[str, Array]:
         return self.counts.arrays() | {"shift": self.shift, "limit": np.asarray(self.limit)}

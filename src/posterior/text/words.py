@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats, Integers
-from posterior.families.family import Family, Intervals, Scorer, fill
+from posterior.families.family import Family, Intervals, Scorer, Support, fill
 from posterior.families.multinomial import Multinomial, MultinomialParameters
 from posterior.families.priors import LAPLACE, DiscretePrior
+from posterior.families.symbols import Cells, Formula
 from posterior.kernels.text import Terms
 from posterior.statistics.moments import Totals
 from posterior.text.term_rows import TermRows, moved
@@ -37,6 +39,8 @@ class Words(Family[TermSums, WordParameters]):
     A missing text says nothing, and so does a word never seen. One column is one feature: its
     evidence is that of all words together.
     """
+
+    support: ClassVar[Support] = "text"
 
     prior: DiscretePrior = LAPLACE
 
@@ -76,8 +80,14 @@ class Words(Family[TermSums, WordParameters]):
     def n_parameters(self, parameters: WordParameters) -> int:
         return self._urn.n_parameters(parameters.urn)
 
-    def impossible(self, statistics: TermSums) -> Array:
-        return np.asarray(self._urn.impossible(_totals(statistics)).any(axis=1, keepdims=True))
+    def summary(self, statistics: TermSums, parameters: WordParameters, column: int) -> str:
+        return f"{len(statistics.terms):,} words"
+
+    def formula(self, parameters: WordParameters, cells: Cells) -> list[Formula]:
+        raise TypeError(
+            f"Expected columns of numbers and categories, got text in {cells[0].name!r}, which SQL "
+            "would have to cut into words first. Leave the column out: families={...: None}."
+        )
 
     def intervals(self, statistics: TermSums, level: float) -> Intervals:
         """Of the words that occur most."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior.data.rows import Blocks, Groups, Hard
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Floats
 from posterior.families.categorical import Categorical
 from posterior.families.dependence.coding import Coding
 from posterior.families.dependence.network import Network
@@ -43,9 +43,6 @@ class DependenceTree(Network[PairCounts]):
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: PairCounts) -> Floats:
         """Of rows whose values others have too, by the tree of all rows."""
         return self._left_out(X, groups, self.estimate(statistics))
-
-    def impossible(self, statistics: PairCounts) -> Array:
-        return statistics.negative()
 
     def intervals(self, statistics: PairCounts, level: float) -> Intervals:
         return Categorical(LAPLACE).intervals(statistics.single(), level)
