@@ -683,6 +683,15 @@ def test_shares_must_match_the_values():
         NaiveBayes(Categorical(MEstimate(2.0, p=(0.5, 0.5)))).fit(X, Y)
 
 
+def test_shares_of_values_must_sum_to_one():
+    table = pd.DataFrame({"size": list("smlsml"), "city": ["Rome", "Oslo"] * 3})
+    families = {"size": Categorical(MEstimate(2.0, p=(0.5, 0.4, 0.3)))}
+    with pytest.raises(ValueError, match=r"sum to 1, but they sum to 1\.2"):
+        NaiveBayes(families).fit(table, [0, 1] * 3)
+    with pytest.raises(ValueError, match="none above 1"):
+        MEstimate(2.0, p=1.5)
+
+
 @pytest.mark.parametrize("n", [0, -1, 1.5, "all"])
 def test_threads_are_a_positive_number(n):
     from posterior.engines.local import n_threads

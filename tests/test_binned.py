@@ -154,13 +154,25 @@ def test_posteriors_are_those_of_categories_of_the_supervised_discretizer():
 
 
 @pytest.mark.parametrize("n_bins", [None, 6])
-def test_the_density_of_every_class_has_area_one_between_lowest_and_highest(n_bins):
+def test_bins_reach_from_lowest_to_highest_and_leave_a_hundredth_to_a_tail(n_bins):
     X, y = two_humps()
     model = NaiveBayes(Binned(n_bins=n_bins)).fit(X[:, :1], y)
     (edges,), (density,) = model.joint_.parameters.edges, model.joint_.parameters.log_density()
     assert edges[0] == X[:, 0].min()
     assert edges[-1] == X[:, 0].max()
-    assert_allclose((np.exp(density) * np.diff(edges)).sum(axis=1), 1)
+    area = np.exp(density) * np.diff(edges)
+    area[:, [0, -1]] *= 1.01
+    assert_allclose(area.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("low", [1.0, 0.0, -1.0, 1e300, 5e-324, -5e-324])
+def test_neighbors_among_numbers_have_bins_of_their_own(low):
+    x, y = np.array([[low], [np.nextafter(low, np.inf)]] * 20), np.arange(40) % 2
+    model = NaiveBayes(Binned(n_bins=2)).fit(x, y)
+    (edges,) = model.joint_.parameters.edges
+    assert len(edges) == 3 and (np.diff(edges) > 0).all()
+    assert np.isfinite(model.log_evidence(x)).all()
+    assert (model.predict(x) == y).all()
 
 
 def test_a_value_beyond_all_others_is_strange_and_leaves_the_odds_of_its_bin():

@@ -457,6 +457,53 @@ def test_a_collapsed_component_without_a_prior_is_an_error_that_says_what_to_do(
         GaussianMixture(2, reg_covar=0, random_state=0).fit(X)
 
 
+ALONE = np.concatenate([np.random.default_rng(0).normal(0, 1, (30, 1)), np.full((4, 1), 6.0)])
+
+
+def test_a_collapsed_start_is_a_line_among_the_others():
+    model = GaussianMixture(
+        3, n_init=50, reg_covar=0, init_params="random_from_data", random_state=0
+    ).fit(pd.DataFrame({"size": ALONE[:, 0]}))
+    objective, ended = model.starts_["objective"], model.starts_["ended"]
+    collapsed = ended == "collapsed in column 'size'"
+    assert 0 < collapsed.sum() < 50
+    assert (objective[collapsed] == -np.inf).all()
+    assert np.isfinite(objective[~collapsed]).all()
+    assert model.lower_bound_ == objective.max()
+    assert (model.starts_["steps"][collapsed] > 0).any()
+    assert np.isfinite(model.weights_).all()
+
+
+def test_only_if_all_starts_collapse_is_it_an_error_which_says_so():
+    with pytest.raises(DegenerateError, match=r"All 7 starts collapsed\..* column 'a{b}'"):
+        GaussianMixture(2, n_init=7, reg_covar=0, init_params="kmeans", random_state=0).fit(
+            pd.DataFrame({"a{b}": [1.0, 1.0, 1.0, 5.0, 5.0]})
+        )
+
+
+def test_a_class_of_several_components_goes_on_with_other_starts_too():
+    cells = np.append(np.random.default_rng(1).normal(0, 1, 40).round(2), [2.5, 2.5])
+    y = np.append(np.arange(40) % 2, [1, 1])
+    model = MixtureClassifier(
+        GaussianNB(var_smoothing=0), n_components=2, n_init=30, max_iter=300, random_state=0
+    ).fit(cells[:, None], y)
+    ended = model.starts_["ended"]
+    assert len(ended) == 30
+    assert np.char.startswith(ended, "collapsed").any()
+    assert model.lower_bound_ == model.starts_["objective"].max() > -np.inf
+
+
+@pytest.mark.parametrize("criterion", ["bic", "held_out"])
+def test_a_number_of_components_that_always_collapses_is_named_and_left_out(criterion):
+    X = np.repeat([[1.0], [1.5], [4.0]], 8, axis=0)
+    model = GaussianMixture(
+        [1, 2, 3], reg_covar=0, init_params="kmeans", n_init=2, random_state=0, criterion=criterion
+    )
+    with pytest.warns(DegenerateWarning, match="Every start of 3 components collapsed"):
+        model.fit(X)
+    assert 3 not in model.selection_["n_components"]
+
+
 def test_more_components_than_rows_is_an_error():
     with pytest.raises(ValueError, match="n_samples >= n_components"):
         GaussianMixture(5).fit([[1.0], [2.0]])

@@ -340,7 +340,7 @@ def test_numbers_of_components_that_make_no_sense(make, k, message):
     [
         ({"weights_init": [1.0]}, r"shape of \(2,\), but got \(1,\)"),
         ({"weights_init": [0.5, 0.6]}, "normalized"),
-        ({"weights_init": [1.5, -0.5]}, r"range \[0, 1\]"),
+        ({"weights_init": [1.5, -0.5]}, r"range \[0, 1\], but got min value -0\.5.*max value 1\.5"),
         ({"means_init": [[0.0, 0.0]]}, r"shape of \(2, 2\), but got \(1, 2\)"),
         ({"weights_init": [np.nan, 1.0]}, "Expected finite weights, got nan"),
         (

@@ -113,9 +113,10 @@ class Explaining(Predicting, ExplainingRows):
         return joint.family.n_parameters(joint.parameters) + len(self.classes_) - 1
 
     def parameters(self, level: float = 0.95) -> Table:
-        """Every parameter with its credible interval."""
+        """Every parameter, as the model uses it, with its credible interval."""
         check_is_fitted(self)
-        lines = self._family().intervals(self.statistics_.features, validate.level(level))
+        joint, features = self._joint(), self.statistics_.features
+        lines = joint.family.intervals(features, joint.parameters, validate.level(level))
         return Table(
             {
                 "feature": self._feature_names()[lines.feature],

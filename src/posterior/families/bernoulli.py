@@ -142,13 +142,14 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         more_yes_than_rows = statistics.weight - statistics.total
         return statistics.impossible() | (more_yes_than_rows.sign() < 0)
 
-    def intervals(self, statistics: Totals, level: float) -> Intervals:
+    def intervals(
+        self, statistics: Totals, parameters: BernoulliParameters, level: float
+    ) -> Intervals:
         yes, no = statistics.total.rounded(), (statistics.weight - statistics.total).rounded()
         yes, no = self._counts(yes, no, self._share(statistics))
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = yes / (yes + no)
             low, high = stats.beta.interval(level, yes, no)
-        return Intervals.of("probability", value, low, high)
+        return Intervals.of("probability", np.exp(parameters.log_yes), low, high)
 
     def sizes(self, statistics: Totals) -> Sequence[int]:
         return [2] * statistics.total.shape[1]

@@ -38,7 +38,7 @@ class BinnedParameters:
         """(k, bins) of each column; 0 where a column says nothing, not even how wide it is."""
         parts = zip(self.bins.log_prob, self.edges, strict=True)
         return [
-            log_prob[:, :-1] - _log_widths(edges)
+            log_prob[:, :-1] - _log_areas(edges)
             if edges[0] < edges[-1]
             else np.zeros((len(log_prob), len(edges) - 1))
             for log_prob, edges in parts
@@ -53,7 +53,7 @@ class Binned(Family[Histograms, BinnedParameters]):
 
     The density is level inside a bin. The first and the last bin reach to the lowest and the
     highest value seen; beyond, it falls steeply, for all groups alike: no value is impossible, and
-    the odds are those of the bin. (These tails add 1 % of a bin to what should be one.)
+    the odds are those of the bin. A tail is as much as 1 % of its bin, and shares the bin's share.
 
     Cuts are those of Fayyad and Irani (1993), which stop where a cut costs more than it tells, or,
     with `n_bins`, of equal frequency where every group counts as much as any other. A column that
@@ -111,10 +111,10 @@ class Binned(Family[Histograms, BinnedParameters]):
         first, last = seen.counts.values, seen.last()
         columns = seen.counts.columns(np.maximum(seen.counts.table.rounded(), 0.0))
         cuts = cuts_between_cells(columns, first, last, self.n_bins)
-        ends = [
-            (a[0], b[-1]) if len(a) else (np.nan,) * 2 for a, b in zip(first, last, strict=True)
-        ]
-        return tuple(np.r_[low, cut, high] for (low, high), cut in zip(ends, cuts, strict=True))
+        return tuple(
+            np.r_[a[0], cut, _end(b[-1], cut)] if len(a) else np.full(2, np.nan)
+            for a, b, cut in zip(first, last, cuts, strict=True)
+        )
 
     def log_prior(self, parameters: BinnedParameters, pooled: Histograms) -> float:
         return self._shares.log_prior(parameters.bins, _bins(pooled, parameters.edges))
@@ -155,13 +155,13 @@ class Binned(Family[Histograms, BinnedParameters]):
         for j, ends in enumerate(edges):
             if ends[0] < ends[-1]:
                 seen = codes[:, j] >= 0
-                score[seen] -= _log_widths(ends)[codes[seen, j], None]
+                score[seen] -= _log_areas(ends)[codes[seen, j], None]
         return score
 
     def sample(
         self, codes: Array, parameters: BinnedParameters, random: np.random.Generator
     ) -> Floats:
-        """Level between the edges of a bin; NaN in a column that was never observed."""
+        """Level between the edges of a bin, without its tail; NaN in a column never observed."""
         drawn = self._shares.sample(codes, parameters.bins, random).codes
         place = random.random(drawn.shape)
         for j, edges in enumerate(parameters.edges):
@@ -186,8 +186,10 @@ class Binned(Family[Histograms, BinnedParameters]):
             for x, cuts, density in zip(cells, before, parameters.log_density(), strict=True)
         ]
 
-    def intervals(self, statistics: Histograms, level: float) -> Intervals:
-        return self._shares.intervals(_bins(statistics, self._edges(statistics)), level)
+    def intervals(
+        self, statistics: Histograms, parameters: BinnedParameters, level: float
+    ) -> Intervals:
+        return self._shares.intervals(_bins(statistics, parameters.edges), parameters.bins, level)
 
 
 def _bins(statistics: Histograms, edges: tuple[Floats, ...]) -> Counts:
@@ -199,6 +201,12 @@ def _bins(statistics: Histograms, edges: tuple[Floats, ...]) -> Counts:
     names = tuple(np.array(ranges(c)) for c in cuts)
     some = gathered(seen, place, filled)
     return Counts(names, some.widened(tuple(np.arange(len(n)) for n in names)).table)
+
+
+def _end(highest: float, cuts: Floats) -> float:
+    """Where the last bin ends: if it begins with the highest number, at the next one."""
+    alone = len(cuts) > 0 and cuts[-1] == highest
+    return float(np.nextafter(highest, np.inf)) if alone else float(highest)
 
 
 def _codes(X: Array, cuts: list[Floats]) -> Array:
@@ -216,6 +224,16 @@ def _beyond(X: Array, edges: tuple[Floats, ...]) -> Floats:
 
 
 def _log_widths(edges: Floats) -> Floats:
-    """Of the bins; a bin of one number is as wide as the way to the next."""
+    """Of the bins; one that has no width is as wide as the way to the next number."""
+    with np.errstate(over="ignore"):
+        width = np.maximum(np.diff(edges), np.spacing(np.abs(edges[1:])))
     halves = np.diff(edges * 0.5)  # the whole may be too large for a number
-    return np.log(np.maximum(halves, np.spacing(np.abs(edges[1:])))) + np.log(2.0)
+    return np.where(np.isinf(width), np.log(np.maximum(halves, 1.0)) + np.log(2.0), np.log(width))
+
+
+def _log_areas(edges: Floats) -> Floats:
+    """Of the bins at a height of one: the first and the last have a tail of ∫ exp(-STEEP u) du."""
+    tails = np.zeros(len(edges) - 1)
+    tails[0] += 1 / STEEP
+    tails[-1] += 1 / STEEP
+    return _log_widths(edges) + np.log1p(tails)

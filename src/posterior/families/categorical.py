@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from scipy import stats
 
 from posterior import kernels
+from posterior.data.errors import DegenerateError
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
@@ -24,6 +25,8 @@ from posterior.kernels import pairs
 from posterior.statistics.counts import Counts
 from posterior.statistics.extent import as_codes
 from posterior.statistics.keyed import Values, places
+
+TOLERANCE = 1e-6  # by which shares may miss one, as people write them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +60,7 @@ class Categorical(Family[Counts, CategoricalParameters]):
         counts = statistics.columns(statistics.table.rounded())
         shares = everyone.columns(everyone.table.rounded())
         log_prob = tuple(
-            self._column(n, share[0], self._size(j, n.shape[1]))
+            self._column(j, n, share[0])
             for j, (n, share) in enumerate(zip(counts, shares, strict=True))
         )
         return CategoricalParameters(statistics.values, log_prob)
@@ -65,26 +68,44 @@ class Categorical(Family[Counts, CategoricalParameters]):
     def _size(self, j: int, seen: int) -> int:
         return seen if self.n_values is None else max(seen, self.n_values[j])
 
-    def _column(self, count: Floats, pooled: Floats, n_values: int) -> Floats:
-        """Log probabilities (k, K + 1) from counts (k, K) that are out of n_values values."""
-        frequency = pooled / max(pooled.sum(), 1e-300)
-        more, unseen = self.prior.pseudo_counts(frequency, n_values), self.prior.unseen(n_values)
-        hidden = float(n_values - count.shape[1])  # values that are possible and were not seen
-        rows = count.sum(axis=1, keepdims=True)
-        if isinstance(self.prior, Laplace):
-            known = rows + more.sum() + hidden * float(unseen)
-            beyond = known if hidden else known + unseen
-        else:
-            known = beyond = rows + self.prior.m
+    def _column(self, j: int, count: Floats, pooled: Floats) -> Floats:
+        """Log probabilities (k, K + 1) of the j-th column, from its counts (k, K)."""
+        frequency, n_values = pooled / max(pooled.sum(), 1e-300), self._size(j, count.shape[1])
+        more = self.prior.pseudo_counts(frequency, n_values)
+        self._check_shares(j, more)
+        is_new = n_values == count.shape[1]  # a value never seen is one more
+        unseen = self.prior.unseen(n_values if is_new else n_values - 1)
+        known = self._rows(count, n_values)
+        beyond = known + unseen if is_new and isinstance(self.prior, Laplace) else known
         with np.errstate(divide="ignore", invalid="ignore"):
             log_prob = np.hstack(
                 [
                     np.log(count + more) - np.log(known),
-                    np.log(np.broadcast_to(unseen, rows.shape)) - np.log(beyond),
+                    np.log(np.broadcast_to(unseen, known.shape)) - np.log(beyond),
                 ]
             )
         # nothing seen and nothing believed: all values alike
         return np.where(np.isnan(log_prob), -np.log(float(max(n_values, 1))), log_prob)
+
+    def _check_shares(self, j: int, rows: Floats) -> None:
+        prior = self.prior
+        if isinstance(prior, Laplace) or prior.p is None or prior.p == "uniform" or not prior.m:
+            return
+        if abs(total := rows.sum() / prior.m - 1) > TOLERANCE:
+            raise DegenerateError(
+                f"Expected shares p of the {len(rows)} values of feature {{feature}} that sum to "
+                f"1, but they sum to {total + 1:.6g}.",
+                feature=j,
+            )
+
+    def _rows(self, count: Floats, n_values: int) -> Floats:
+        """Rows and pseudo-rows of each group (k, 1), those of values not seen among them."""
+        rows = count.sum(axis=1, keepdims=True)
+        if not isinstance(self.prior, Laplace):
+            return rows + self.prior.m
+        more = self.prior.pseudo_counts(count[0], n_values).sum()
+        hidden = float(n_values - count.shape[1])  # values that are possible and were not seen
+        return np.asarray(rows + more + hidden * float(self.prior.unseen(n_values)))
 
     def log_prior(self, parameters: CategoricalParameters, pooled: Counts) -> float:
         total = 0.0
@@ -163,7 +184,7 @@ class Categorical(Family[Counts, CategoricalParameters]):
             more = np.full(len(count), float(np.min(self.prior.alpha)))
             known = rows + (more * n_values)[:, None]
         else:
-            size = np.where(alone & (self.n_values is None), n_values - 1, n_values)
+            size = np.where(alone, n_values - 1, n_values)
             if chosen is not None:
                 more = self.prior.m * chosen
             elif self.prior.p is None:
@@ -212,29 +233,29 @@ class Categorical(Family[Counts, CategoricalParameters]):
             found.append(Formula(x.name, tuple(scores)))
         return found
 
-    def intervals(self, statistics: Counts, level: float) -> Intervals:
-        lines: list[Intervals] = []
-        pooled = statistics.pooled()
-        shares = pooled.columns(pooled.table.rounded())
-        for j, count in enumerate(statistics.columns(statistics.table.rounded())):
-            frequency = shares[j][0] / max(shares[j].sum(), 1e-300)
-            size = self._size(j, count.shape[1])
-            a = count + self.prior.pseudo_counts(frequency, size)
-            rows = a.sum(axis=1, keepdims=True)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                low, high = stats.beta.interval(level, a, rows - a)
-                value = a / rows
-            for v in range(count.shape[1]):
-                name = f"P({statistics.values[j][v]})"
-                one = Intervals.of(name, value[:, [v]], low[:, [v]], high[:, [v]])
-                lines.append(
-                    Intervals(
-                        one.feature + j,
-                        one.parameter,
-                        *(getattr(one, f) for f in ("group", "value", "low", "high")),
-                    )
-                )
-        return sum(lines[1:], start=lines[0])
+    def intervals(
+        self, statistics: Counts, parameters: CategoricalParameters, level: float
+    ) -> Intervals:
+        counts = statistics.columns(statistics.table.rounded())
+        rows = [self._rows(n, self._size(j, n.shape[1])) for j, n in enumerate(counts)]
+        shares = [np.exp(log_prob[:, :-1]) for log_prob in parameters.log_prob]
+        return share_intervals(statistics.values, shares, rows, level)
+
+
+def share_intervals(
+    values: Values, shares: Sequence[Floats], rows: Sequence[Floats], level: float
+) -> Intervals:
+    """Of the shares p (k, K) that each column's values have among n rows (k, 1), real and
+    imagined ones: those of Beta(n p, n (1 - p))."""
+    lines: list[Intervals] = []
+    for j, (names, p, n) in enumerate(zip(values, shares, rows, strict=True)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = stats.beta.interval(level, n * p, n * (1 - p))
+        low, high = (np.where((p == 0) | (p == 1), p, end) for end in ends)  # nothing is open
+        for v, name in enumerate(names):
+            one = Intervals.of(f"P({name})", p[:, [v]], low[:, [v]], high[:, [v]])
+            lines.append(replace(one, feature=one.feature + j))
+    return sum(lines[1:], start=lines[0])
 
 
 def recoded(X: CodedRows, values: Values) -> Array:

@@ -94,7 +94,8 @@ class Complement(Family[Totals, MultinomialParameters]):
     def formula(self, parameters: MultinomialParameters, cells: Cells) -> list[Formula]:
         return linear(np.asarray(parameters.log_prob), cells)
 
-    def intervals(self, statistics: Totals, level: float) -> Intervals:
-        weights = self.estimate(statistics).log_prob
-        unknown = np.full_like(weights, np.nan)
-        return Intervals.of("weight", weights, unknown, unknown)
+    def intervals(
+        self, statistics: Totals, parameters: MultinomialParameters, level: float
+    ) -> Intervals:
+        unknown = np.full_like(parameters.log_prob, np.nan)
+        return Intervals.of("weight", parameters.log_prob, unknown, unknown)

@@ -132,9 +132,9 @@ class Family(ABC, Generic[S, P]):
         """Which sums (k, d) no rows can have: what is left when strangers are taken back."""
         return statistics.impossible()
 
-    def intervals(self, statistics: S, level: float) -> Intervals:
-        """Each parameter with its credible interval; NaN where that is not known."""
-        parameters = self.estimate(statistics)
+    def intervals(self, statistics: S, parameters: P, level: float) -> Intervals:
+        """Each parameter with its credible interval, as wide as the statistics leave it; NaN where
+        that is not known."""
         lines = []
         for name, axes in declared(parameters).items():
             value = getattr(parameters, name)

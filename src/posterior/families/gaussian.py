@@ -96,7 +96,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
 
     `predictive` integrates over the posterior of mean and variance instead of taking its mean:
     Student's t with as many degrees of freedom as there are rows and pseudo-rows. `alike` gives
-    all columns of a group one variance. `variance` is known beforehand, if it is given.
+    all columns of a group one variance. `variance` is known beforehand, if it is given: then only
+    the mean is integrated over, and the density stays normal.
     """
 
     prior: GaussianPrior | None = ONE_ROW
@@ -130,27 +131,29 @@ class Gaussian(Family[Moments, GaussianParameters]):
         observed = pooled.weight.rounded() > 0
         mean, variance = self._mean_and_variance(sums, observed)
         self._check_finite(variance)
-        freedom = weight + np.zeros_like(variance) if self.predictive else None
-        if self.predictive:
-            variance = variance * (weight + 1) / weight
         empty = weight <= 0
         if empty.any():  # a group of which no cell was observed knows what everyone knows
             mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
             _, everyone = self._mean_and_variance(pooled, observed)
             unknown = empty.all(axis=-1, keepdims=True) if self.alike else empty
             variance = np.nan_to_num(np.where(unknown, everyone, variance), posinf=np.inf)
+        added = 0.0
         if self.variance is not None:
-            return GaussianParameters(mean, np.full_like(mean, self.variance))
-        if isinstance(self.prior, VarianceFloor | AddedVariance):
+            variance = np.full_like(mean, self.variance)
+        elif isinstance(self.prior, VarianceFloor | AddedVariance):
             floor = self._floor(pooled_variance)
             added = float(floor[0, 0]) if floor.size == 1 else 0.0
-            return GaussianParameters(mean, variance + floor, freedom, added)
-        if isinstance(self.prior, PseudoRows):
+            variance = variance + floor
+        elif isinstance(self.prior, PseudoRows):
             says_nothing = ~(pooled_variance > 0)  # never varies, or was never observed
             if self.alike:  # what varies speaks for what does not
                 says_nothing = says_nothing.all(axis=-1, keepdims=True) | ~observed
             variance = np.where(np.broadcast_to(says_nothing, variance.shape), np.inf, variance)
-        return GaussianParameters(mean, variance, freedom)
+        if not self.predictive:
+            return GaussianParameters(mean, variance, floor=added)
+        rows = np.where(empty, pooled.weight.rounded(), weight) + np.zeros_like(variance)
+        freedom = rows if self.variance is None else None
+        return GaussianParameters(mean, variance * _stretch(rows), freedom, added)
 
     def _mean_and_variance(self, sums: Moments | Sums, observed: Array) -> tuple[Floats, Floats]:
         """Of each column; alike, of all that were observed."""
@@ -283,21 +286,45 @@ class Gaussian(Family[Moments, GaussianParameters]):
     def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
         return formula(parameters, cells)
 
-    def intervals(self, statistics: Moments, level: float) -> Intervals:
-        plain = Gaussian(self.prior).estimate(statistics)
-        weight = statistics.weight.rounded() + np.zeros_like(plain.mean)
+    @np.errstate(invalid="ignore", divide="ignore")
+    def intervals(
+        self, statistics: Moments, parameters: GaussianParameters, level: float
+    ) -> Intervals:
+        """Of mean and variance; with the degrees of freedom, if they are integrated out."""
+        mean, variance, freedom = parameters.mean, parameters.variance, parameters.freedom
         # m pseudo-rows bring m degrees of freedom; without them one is spent on the mean
         prior_rows = self.prior.m if isinstance(self.prior, PseudoRows) else 0.0
-        rows = weight + prior_rows
-        freedom = np.maximum(rows - (0.0 if prior_rows else 1.0), 0.0)
+        rows = statistics.weight.rounded() + prior_rows + np.zeros_like(mean)
+        if self.variance is not None:
+            variance = np.full_like(mean, self.variance)
+        elif freedom is not None:
+            variance = variance / _stretch(freedom)
+        half, low, high = self._half_widths(variance, rows, 0.0 if prior_rows else 1.0, level)
+        lines = Intervals.of("mean", mean, mean - half, mean + half)
+        lines += Intervals.of("variance", variance, low, high)
+        return lines if freedom is None else lines + Intervals.of("freedom", *[freedom] * 3)
+
+    def _half_widths(
+        self, variance: Floats, rows: Floats, spent: float, level: float
+    ) -> tuple[Floats, Floats, Floats]:
+        """Half of the interval of a mean, and both ends of that of a variance."""
         tail = (1 - level) / 2
-        with np.errstate(invalid="ignore", divide="ignore"):
-            squares = plain.variance * rows
-            half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / rows)
-            low = squares / stats.chi2.ppf(1 - tail, freedom)
-            high = squares / stats.chi2.ppf(tail, freedom)
-        mean = Intervals.of("mean", plain.mean, plain.mean - half, plain.mean + half)
-        return mean + Intervals.of("variance", plain.variance, low, high)
+        if self.variance is not None:
+            return -special.ndtri(tail) * np.sqrt(variance / rows), variance, variance
+        freedom, squares = np.maximum(rows - spent, 0.0), variance * rows
+        if self.alike:  # all columns tell of the one variance
+            telling = np.isfinite(variance)
+            freedom, squares = (
+                np.where(telling, a, 0.0).sum(axis=1, keepdims=True) for a in (freedom, squares)
+            )
+        half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / rows)
+        low, high = (squares / stats.chi2.ppf(p, freedom) for p in (1 - tail, tail))
+        return half, np.broadcast_to(low, rows.shape), np.broadcast_to(high, rows.shape)
+
+
+def _stretch(rows: Floats) -> Floats:
+    """By which a variance grows where the mean of so many rows is integrated out."""
+    return (rows + 1) / rows
 
 
 def _mean_and_variance(sums: Moments | Sums) -> tuple[Floats, Floats]:

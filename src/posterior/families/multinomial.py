@@ -142,13 +142,15 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         k, d = parameters.log_prob.shape
         return k * (d - 1)
 
-    def intervals(self, statistics: Totals, level: float) -> Intervals:
+    def intervals(
+        self, statistics: Totals, parameters: MultinomialParameters, level: float
+    ) -> Intervals:
         total = statistics.total.rounded()
         counts = self._counts(total, total.sum(axis=0, keepdims=True))
         words = counts.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.beta.interval(level, counts, words - counts)
-            return Intervals.of("probability", counts / words, low, high)
+            return Intervals.of("probability", np.exp(parameters.log_prob), low, high)
 
     def integrated(self) -> Multinomial:
         return replace(self, predictive=True)

@@ -244,10 +244,10 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     def formula(self, parameters: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
         return formula(parameters, cells)
 
-    def intervals(self, statistics: CrossSums, level: float) -> Intervals:
-        parameters = self.estimate(statistics)
-        assert parameters.scatter is not None
-        weight = parameters.scatter.with_rows(self.pseudo_rows).weight[:, None]
+    def intervals(
+        self, statistics: CrossSums, parameters: MultivariateGaussianParameters, level: float
+    ) -> Intervals:
+        weight = whole(statistics).weight[:, None] + self.pseudo_rows
         k, d = parameters.mean.shape
         shared = self.kind == "shared"
         freedom = weight.sum() - k if shared else weight - (0.0 if self.pseudo_rows else 1.0)

@@ -114,13 +114,15 @@ class Poisson(Family[Totals, PoissonParameters]):
     def n_parameters(self, parameters: PoissonParameters) -> int:
         return parameters.rate.size
 
-    def intervals(self, statistics: Totals, level: float) -> Intervals:
+    def intervals(
+        self, statistics: Totals, parameters: PoissonParameters, level: float
+    ) -> Intervals:
         pooled = np.nan_to_num(statistics.pooled().mean())
         weight, total = statistics.weight.rounded(), statistics.total.rounded()
         rows, events = weight + self.prior.m, total + self.prior.m * pooled
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.gamma.interval(level, events, scale=1 / rows)
-            return Intervals.of("rate", events / rows, low, high)
+            return Intervals.of("rate", parameters.rate, low, high)
 
     def integrated(self) -> Poisson:
         return replace(self, predictive=True)

@@ -46,6 +46,8 @@ class MEstimate:
         _check_rows("m", self.m)
         if self.p is not None and self.p != "uniform":
             _check_rows("p", self.p)
+            if np.max(self.p) > 1:
+                raise ValueError(f"Expected p to be shares, none above 1, got {self.p}.")
 
     def pseudo_counts(self, frequency: Floats, n_values: int) -> Floats:
         """Rows to add to each value."""
@@ -54,8 +56,7 @@ class MEstimate:
         p = 1 / max(n_values, 1) if self.p == "uniform" else np.asarray(self.p, np.float64)
         if np.ndim(p) and np.shape(p) != frequency.shape[-1:]:
             raise DegenerateError(
-                f"Expected shares p for the {frequency.shape[-1]} values of feature {{feature}}, "
-                f"got {np.size(p)} of them."
+                f"Expected shares p for all {frequency.shape[-1]} values, got {np.size(p)} of them."
             )
         return np.broadcast_to(self.m * p, frequency.shape)
 

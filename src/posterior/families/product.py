@@ -173,10 +173,11 @@ class Product(Family[Parts, tuple[Any, ...]]):
         pairs = zip(self.families, statistics.parts, strict=True)
         return self._in_order([f.impossible(s) for f, s in pairs])
 
-    def intervals(self, statistics: Parts, level: float) -> Intervals:
+    def intervals(self, statistics: Parts, parameters: tuple[Any, ...], level: float) -> Intervals:
         lines: list[Intervals] = []
-        for f, s, columns in zip(self.families, statistics.parts, self.columns, strict=True):
-            one = f.intervals(s, level)
+        parts = zip(self.families, statistics.parts, parameters, self.columns, strict=True)
+        for f, s, p, columns in parts:
+            one = f.intervals(s, p, level)
             lines.append(replace(one, feature=np.asarray(columns)[one.feature]))
         return sum(lines[1:], start=lines[0])
 

@@ -123,10 +123,12 @@ class StudentT(Family[Histograms, GaussianParameters]):
     def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
         return formula(parameters, cells)
 
-    def intervals(self, statistics: Histograms, level: float) -> Intervals:
+    def intervals(
+        self, statistics: Histograms, parameters: GaussianParameters, level: float
+    ) -> Intervals:
         """By the curvature of the likelihood: 1 / I(μ) = σ² (ν + 3) / (n (ν + 1)), and
-        1 / I(log σ) = (ν + 3) / (2 n ν)."""
-        p = self.estimate(statistics)
+        1 / I(log σ) = (ν + 3) / (2 n ν). The degrees of freedom come without."""
+        p = parameters
         counts = statistics.counts.columns(statistics.counts.table.rounded())
         rows = np.stack([c.sum(axis=1) for c in counts], axis=1) + self.prior.m
         assert p.freedom is not None
@@ -135,7 +137,9 @@ class StudentT(Family[Histograms, GaussianParameters]):
             half = z * scale * np.sqrt((p.freedom + 3) / (p.freedom + 1) / rows)
             factor = np.exp(z * np.sqrt((p.freedom + 3) / (2 * p.freedom * rows)))
             place = Intervals.of("mean", p.mean, p.mean - half, p.mean + half)
-            return place + Intervals.of("scale", scale, scale / factor, scale * factor)
+            spread = Intervals.of("scale", scale, scale / factor, scale * factor)
+        open_ = np.full_like(scale, np.nan)
+        return place + spread + Intervals.of("freedom", p.freedom, open_, open_)
 
 
 def _points(statistics: Histograms) -> list[tuple[Floats, Floats]]:

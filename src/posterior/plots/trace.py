@@ -118,11 +118,11 @@ def _ascent(alt: Any, model: Any) -> Chart:
 
 
 def _other_starts(model: Any) -> tuple[Floats, Integers]:
-    """Objectives and numbers of steps of all starts but the best one."""
+    """Objectives and numbers of steps of all starts that arrived, but the best one."""
     if not hasattr(model, "starts_"):
         return np.empty(0), np.empty(0, np.int64)
     ends = np.asarray(model.starts_["objective"], np.float64)
-    others = np.arange(len(ends)) != ends.argmax()
+    others = (np.arange(len(ends)) != ends.argmax()) & np.isfinite(ends)  # or collapsed
     return ends[others], np.asarray(model.starts_["steps"], np.int64)[others]
 
 

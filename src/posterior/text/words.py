@@ -89,11 +89,13 @@ class Words(Family[TermSums, WordParameters]):
             "would have to cut into words first. Leave the column out: families={...: None}."
         )
 
-    def intervals(self, statistics: TermSums, level: float) -> Intervals:
+    def intervals(
+        self, statistics: TermSums, parameters: WordParameters, level: float
+    ) -> Intervals:
         """Of the words that occur most."""
         total = _totals(statistics).total.rounded().sum(axis=0)
         often = np.sort(np.argsort(-total, kind="stable")[:SHOWN])
-        lines = self._urn.intervals(_totals(statistics), level)
+        lines = self._urn.intervals(_totals(statistics), parameters.urn, level)
         kept = np.isin(lines.feature, often)
         names = dict(zip(often.tolist(), statistics.terms[often].strings(), strict=True))
         word = np.array([f"p({names[j]})" for j in lines.feature[kept].tolist()])

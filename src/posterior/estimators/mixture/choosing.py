@@ -10,6 +10,7 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.distant import Distant
+from posterior.data.errors import DegenerateError
 from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
@@ -94,7 +95,10 @@ def _held_out(model: MixtureModel, rows: Rows, k: int, random: np.random.RandomS
         seen, held = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
         if len(seen) < k or len(held) == 0:
             return -np.inf
-        ascent, _ = model._best(rows.take(seen), k, random)
+        try:
+            ascent, _ = model._best(rows.take(seen), k, random)
+        except DegenerateError:  # of fewer rows all starts collapse
+            return -np.inf
         _, log_evidence = _posterior(ascent.joint, rows.take(held))
         value += total(weight[held], log_evidence)
     return value / float(weight.sum())

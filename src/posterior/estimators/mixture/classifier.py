@@ -36,6 +36,8 @@ from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.mixture.distant_labels import partly_labeled
 from posterior.estimators.mixture.hidden_rows import gain
 from posterior.estimators.mixture.labels import in_one, partly_known, summed, weighed
+from posterior.estimators.mixture.progress import Progress
+from posterior.estimators.mixture.starts import best_of
 from posterior.estimators.naive_bayes import ComplementNB, NaiveBayes
 from posterior.estimators.predicting_files import PredictingFiles
 from posterior.generative.components import Components
@@ -80,6 +82,7 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
     lower_bounds_ : list of float
         The objective before each step.
     converged_, n_iter_, lower_bound_ : of the best start
+    starts_ : table of all starts, also of those that collapsed
 
     Examples
     --------
@@ -209,11 +212,19 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
         self.component_class_ = self.classes_[components.of_class]
         base.classes_ = self.component_class_  # for errors, which name classes
         hidden = self._hidden(base, rows, components)
-        ascents = []
-        for _ in range(self.n_init if len(components) > len(self.classes_) else 1):
-            with base._names():
-                ascents.append(self._ascend(base, hidden, rows, components, random))
-        self._accept(base, max(ascents, key=lambda ascent: ascent.value))
+        n_starts = self.n_init if len(components) > len(self.classes_) else 1
+        progress = Progress(0, 1, self.max_iter)
+
+        def climbed(start: int) -> Ascent[Any, Any]:
+            progress.begin(start)
+            return self._ascend(base, hidden, rows, components, random, progress)
+
+        with base._names():
+            best, self.starts_ = best_of(
+                n_starts, climbed, lambda: progress.step, base._feature_names()
+            )
+        progress.end(best.reason, best.value)
+        self._accept(base, best)
 
     def _components(self, groups: Hard) -> Components:
         """How many each class has, as asked."""
@@ -277,6 +288,7 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
         rows: Rows | Distant,
         components: Components,
         random: np.random.RandomState,
+        progress: Progress,
     ) -> Ascent[Any, Any]:
         if len(components) == len(self.classes_):
             first = summed(base, rows)  # of the rows whose labels are known
@@ -289,7 +301,9 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
         joint = hidden.maximize(first, None)
         if known:
             return Ascent(joint, first, (), "converged")  # nothing is hidden
-        return climb(hidden, joint, Stop(self.max_iter, self.tol), lambda *_: None)
+        ascent = climb(hidden, joint, Stop(self.max_iter, self.tol), progress)
+        ascent.joint.scorer()  # refuses parameters that the last step left open
+        return ascent
 
     def _accept(self, base: GenerativeClassifier, ascent: Ascent[Any, Any]) -> None:
         self.joint_ = ascent.joint

@@ -23,10 +23,12 @@ class Collapse:
             return
         where = ""
         if error.feature is not None:
-            where = f" It happened in column {quoted(self._features[error.feature])}."
+            name = quoted(self._features[error.feature]).replace("{", "{{").replace("}", "}}")
+            where = f" It happened in column {name}."
         raise DegenerateError(
             "Fitting the mixture model failed because some components have ill-defined empirical "
             "covariance (for instance caused by singleton or collapsed samples). Try to decrease "
             f"the number of components, increase {self._remedy}, or scale the input data. "
-            "Leave out columns that never vary or have no cells." + where
+            "Leave out columns that never vary or have no cells." + where,
+            error.feature,
         ) from None

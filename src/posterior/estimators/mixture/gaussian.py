@@ -73,7 +73,7 @@ class GaussianMixture(NumericInput, Conditioning):
     covariances_, precisions_, precisions_cholesky_ : arrays
         Of shape (k, d, d) if full, (d, d) if tied, (k, d) if diag, (k,) if spherical.
     converged_, n_iter_, lower_bound_, lower_bounds_ : of the best start
-    starts_ : table of all starts
+    starts_ : table of all starts, also of those that collapsed
     selection_ : table of all numbers of components, if there was a choice
 
     Examples

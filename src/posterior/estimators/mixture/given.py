@@ -17,8 +17,8 @@ def checked_weights(given: Any, k: int) -> Floats | None:
     weights = _shaped(given, "weights", (k,))
     if (weights < 0).any() or (weights > 1).any():
         raise ValueError(
-            "The parameter 'weights' should be in the range [0, 1], but got max value "
-            f"{weights.min():.5f}, min value {weights.max():.5f}"
+            "The parameter 'weights' should be in the range [0, 1], but got min value "
+            f"{weights.min():.5f}, max value {weights.max():.5f}"
         )
     if abs(weights.sum() - 1) > TOLERANCE:
         raise ValueError(

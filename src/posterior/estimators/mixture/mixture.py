@@ -65,7 +65,7 @@ default="k-means++"
     lower_bounds_ : list of float
         The objective before each step: log likelihood and log prior of an average row.
     converged_, n_iter_, lower_bound_ : of the best start
-    starts_ : table of all starts
+    starts_ : table of all starts, also of those that collapsed
     selection_ : table of all numbers of components, if there was a choice
     columns_ : table of the columns and their families
 

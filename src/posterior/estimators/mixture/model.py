@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from posterior.data import validate
 from posterior.data.distant import Distant
-from posterior.data.errors import DegenerateWarning, NotFiniteError
+from posterior.data.errors import DegenerateError, DegenerateWarning, NotFiniteError
 from posterior.data.rows import Features, Groups, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
@@ -31,6 +31,7 @@ from posterior.estimators.mixture.collapse import Collapse
 from posterior.estimators.mixture.distant import hidden_rows
 from posterior.estimators.mixture.labels import in_one
 from posterior.estimators.mixture.progress import Progress
+from posterior.estimators.mixture.starts import best_of
 from posterior.generative.em import Ascent, Hidden, Stop, climb, leap
 from posterior.generative.expectation import HIDDEN, expectation
 from posterior.generative.joint import Joint, JointStatistics, labeled
@@ -107,9 +108,16 @@ class MixtureModel(Answering):
     def _climb(self, rows: Rows | Distant, random: np.random.RandomState) -> None:
         """The best of all starts and numbers of components."""
         numbers = self._numbers(len(rows))
-        trials = [self._best(rows, k, random) for k in numbers]
+        trials: list[tuple[Ascent[Any, Any], Table]] = []
+        for k in numbers:
+            try:
+                trials.append(self._best(rows, k, random))
+            except DegenerateError:
+                if k == numbers[-1] and not trials:
+                    raise
+                _warn_of_collapse(k)
         best = 0
-        if len(trials) > 1:
+        if len(numbers) > 1:
             ascents = [ascent for ascent, _ in trials]
             self.selection_, best = compared(self, rows, ascents, random)
         ascent, self.starts_ = trials[best]
@@ -145,20 +153,17 @@ class MixtureModel(Answering):
         again = self.warm_start and hasattr(self, "converged_") and len(self.weights_) == k
         hidden = self._hidden(rows, k)
         progress = Progress(self.verbose, self.verbose_interval, self.max_iter)
-        ascents: list[Ascent[Any, Any]] = []
-        for start in range(1 if again else self.n_init):
+
+        def climbed(start: int) -> Ascent[Any, Any]:
             progress.begin(start)
             before = self.lower_bound_ if again else -np.inf
             joint = self._joint() if again else self._first(rows.sample, k, hidden, random)
-            ascents.append(self._ascend(hidden, joint, progress, before))
-        best = max(ascents, key=lambda ascent: ascent.value)
+            return self._ascend(hidden, joint, progress, before)
+
+        n_starts = 1 if again else self.n_init
+        best, starts = best_of(n_starts, climbed, lambda: progress.step, self._feature_names())
         progress.end(best.reason, best.value)
-        starts = {
-            "objective": np.array([ascent.value for ascent in ascents]),
-            "steps": np.array([len(ascent.trace) for ascent in ascents]),
-            "ended": np.array([ascent.reason for ascent in ascents]),
-        }
-        return best, Table(starts)
+        return best, starts
 
     def _hidden(self, rows: Rows | Distant, k: int) -> Hidden[Any, Any]:
         family = self._family()
@@ -208,7 +213,9 @@ class MixtureModel(Answering):
         # rows that are kept as they are would be kept three times a stride
         way = leap if self.accelerate and not hidden.keeps_rows else climb
         with self._collapse():
-            return way(hidden, joint, Stop(self.max_iter, self.tol), progress, before)
+            ascent = way(hidden, joint, Stop(self.max_iter, self.tol), progress, before)
+            ascent.joint.scorer()  # refuses parameters that the last step left open
+        return ascent
 
     def _first(
         self, rows: Rows, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState
@@ -273,6 +280,15 @@ class MixtureModel(Answering):
                 DegenerateWarning,
                 stacklevel=5,
             )
+
+
+def _warn_of_collapse(k: int) -> None:
+    warnings.warn(
+        f"Every start of {k} components collapsed: they are not among those compared in "
+        "selection_.",
+        DegenerateWarning,
+        stacklevel=6,
+    )
 
 
 def _among(rows: Rows, n_groups: int) -> Rows:

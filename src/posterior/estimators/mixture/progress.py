@@ -15,14 +15,16 @@ class Progress:
         self._verbose, self._interval, self._max_iter = verbose, interval, max_iter
         self._begin, self._shown = time.perf_counter(), False
         self._start = 0
+        self.step = 0  # of the start that is on its way
 
     def begin(self, start: int) -> None:
         """A new start of EM."""
-        self._start = start
+        self._start, self.step = start, 0
         if self._verbose:
             print(f"Start {start}")
 
     def __call__(self, step: int, value: float, change: float) -> None:
+        self.step = step
         seconds = time.perf_counter() - self._begin
         if self._verbose:
             if step % self._interval == 0:

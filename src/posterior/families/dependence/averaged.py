@@ -10,8 +10,9 @@ from scipy.special import logsumexp
 from posterior import kernels
 from posterior.data.rows import Blocks, CodedRows, Groups, Hard
 from posterior.data.typing import Array, Codes, Floats, Integers
-from posterior.families.categorical import Categorical, recoded
+from posterior.families.categorical import recoded
 from posterior.families.dependence.coding import Coding
+from posterior.families.dependence.lone import lone_intervals
 from posterior.families.dependence.smoothing import (
     BACK_OFF,
     BackOff,
@@ -20,7 +21,6 @@ from posterior.families.dependence.smoothing import (
     smoothed,
 )
 from posterior.families.family import Family, Intervals, Scorer, fill
-from posterior.families.priors import LAPLACE
 from posterior.statistics.information import in_columns, mutual_information
 from posterior.statistics.pair_counts import PairCounts
 
@@ -195,8 +195,13 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         others = (sizes[:, None] * np.maximum(sizes - 1, 0)).sum() - (sizes * (sizes - 1)).sum()
         return int(parameters.table.shape[0] * (others + np.maximum(sizes - 1, 0).sum()))
 
-    def intervals(self, statistics: PairCounts, level: float) -> Intervals:
-        return Categorical(LAPLACE).intervals(statistics.single(), level)
+    def intervals(self, statistics: PairCounts, parameters: PairCounts, level: float) -> Intervals:
+        """Of p(xⱼ | k), which a row has of whose cells only this one is known."""
+        model = self.tables(parameters)
+        columns = zip(model.start, model.sizes, strict=True)
+        places = [np.arange(first, first + size) for first, size in columns]
+        alone = [np.exp(model.log_prob[place, place]).T for place in places]
+        return lone_intervals(self.coding, parameters.single(), alone, self.smoothing, level)
 
 
 def _places(X: CodedRows, counts: PairCounts, model: PairTable) -> Codes:

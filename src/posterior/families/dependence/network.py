@@ -11,13 +11,13 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import Blocks, Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
-from posterior.families.categorical import Categorical, recoded
+from posterior.families.categorical import recoded
 from posterior.families.dependence.chain import Chain
 from posterior.families.dependence.coding import Coding
+from posterior.families.dependence.lone import lone_intervals
 from posterior.families.dependence.smoothing import BACK_OFF, Smoothing
 from posterior.families.dependence.structure import in_order
 from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.priors import LAPLACE
 from posterior.statistics.algebra import Statistics
 from posterior.statistics.tuple_counts import (
     Parents,
@@ -117,6 +117,15 @@ class Network(Family[S, TupleCounts]):
                 total += int(np.prod(contexts_of, dtype=object)) * max(size - 1, 0)
         return int(parameters.table.shape[0]) * total
 
+    def intervals(self, statistics: S, parameters: TupleCounts, level: float) -> Intervals:
+        """Of p(xⱼ | k), which a cell has whose parents are not known."""
+        alone = [np.zeros((parameters.table.shape[0], 0))] * len(parameters.values)
+        for j, chain in self.chains(parameters):
+            unknown = np.full((parameters.sizes[j], len(chain.radix)), -1)
+            unknown[:, -1] = np.arange(len(unknown))
+            alone[j] = next(chain.levels(unknown)).T
+        return lone_intervals(self.coding, parameters.single(), alone, self.smoothing, level)
+
 
 @dataclass(frozen=True, slots=True)
 class KDependence(Network[TupleCounts]):
@@ -135,9 +144,6 @@ class KDependence(Network[TupleCounts]):
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: TupleCounts) -> Floats:
         """Of rows whose values others have too, at the same structure."""
         return self._left_out(X, groups, statistics)
-
-    def intervals(self, statistics: TupleCounts, level: float) -> Intervals:
-        return Categorical(LAPLACE).intervals(statistics.single(), level)
 
 
 def _terms(codes: Array, counts: TupleCounts, j: int, chain: Chain) -> tuple[Codes, Floats]:

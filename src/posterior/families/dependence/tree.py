@@ -8,13 +8,10 @@ import numpy as np
 
 from posterior.data.rows import Blocks, Groups, Hard
 from posterior.data.typing import Floats
-from posterior.families.categorical import Categorical
 from posterior.families.dependence.coding import Coding
 from posterior.families.dependence.network import Network
 from posterior.families.dependence.smoothing import BACK_OFF, Smoothing
 from posterior.families.dependence.structure import by_information, spanning_tree
-from posterior.families.family import Intervals
-from posterior.families.priors import LAPLACE
 from posterior.statistics.exact import Exact
 from posterior.statistics.information import conditional_mutual_information, mutual_information
 from posterior.statistics.pair_counts import PairCounts
@@ -43,9 +40,6 @@ class DependenceTree(Network[PairCounts]):
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: PairCounts) -> Floats:
         """Of rows whose values others have too, by the tree of all rows."""
         return self._left_out(X, groups, self.estimate(statistics))
-
-    def intervals(self, statistics: PairCounts, level: float) -> Intervals:
-        return Categorical(LAPLACE).intervals(statistics.single(), level)
 
 
 def counts_of(pairs: PairCounts, parents: Parents) -> TupleCounts:
