@@ -185,7 +185,10 @@ class Family(ABC, Generic[S, P]):
 
     def formula(self, parameters: P, cells: Cells) -> list[Formula]:
         """log p(x | k) in symbols, one term a feature, up to what all groups share."""
-        raise self._without("formula")
+        raise TypeError(
+            "Expected a family whose log density is a formula, which SQL can hold, got "
+            f"{type(self).__name__}."
+        )
 
     def _without(self, method: str) -> TypeError:
         return TypeError(
@@ -194,6 +197,14 @@ class Family(ABC, Generic[S, P]):
 
 
 AnyFamily: TypeAlias = Family[Any, Any]
+
+
+def refuse_open(left_open: Array, bias: Floats, message: str) -> None:
+    """Refuse parameters (k, d) that the rows leave open, of groups that have a chance."""
+    found = np.argwhere(left_open & (bias > -np.inf)[:, None])
+    if len(found):
+        group, feature = found[0].tolist()
+        raise DegenerateError(message, feature, group)
 
 
 def fill(scorer: Scorer, X: Features, n_groups: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -339,15 +339,19 @@ def _row_scores(x: Floats, parameters: GaussianParameters) -> Floats:
     return np.where(known, log_density(x, parameters).sum(axis=-1), np.nan)
 
 
-def formula(parameters: GaussianParameters, cells: Cells) -> list[Formula]:
-    """-½ log 2πσ² - (x - μ)² / 2σ², or Student's t"""
+def formula(
+    parameters: GaussianParameters,
+    cells: Cells,
+    read: Callable[[Cell], Expression] = lambda cell: cell,
+) -> list[Formula]:
+    """-½ log 2πσ² - (x - μ)² / 2σ², or Student's t; of what is read of a cell"""
     telling = (parameters.variance > 0) & (parameters.variance < np.inf)
     curve = _normal if parameters.freedom is None else _student
     return [
         Formula.of(
             x,
             (
-                Known(curve(x, parameters, k, j)) if known else Number(0.0)
+                Known(curve(read(x), parameters, k, j)) if known else Number(0.0)
                 for k, known in enumerate(telling[:, j])
             ),
         )
@@ -355,12 +359,12 @@ def formula(parameters: GaussianParameters, cells: Cells) -> list[Formula]:
     ]
 
 
-def _normal(x: Cell, parameters: GaussianParameters, k: int, j: int) -> Expression:
+def _normal(x: Expression, parameters: GaussianParameters, k: int, j: int) -> Expression:
     mean, variance = float(parameters.mean[k, j]), float(parameters.variance[k, j])
     return -0.5 * np.log(2 * np.pi * variance) + -0.5 / variance * squared(x - mean)
 
 
-def _student(x: Cell, parameters: GaussianParameters, k: int, j: int) -> Expression:
+def _student(x: Expression, parameters: GaussianParameters, k: int, j: int) -> Expression:
     assert parameters.freedom is not None
     mean, variance, v = (
         float(a[k, j]) for a in (parameters.mean, parameters.variance, parameters.freedom)

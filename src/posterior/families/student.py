@@ -59,7 +59,7 @@ class StudentT(Family[Histograms, GaussianParameters]):
 
     def _columns(self, statistics: Histograms, pooled: Histograms | None) -> list[Tails]:
         whole = statistics.pooled() if pooled is None else pooled
-        own, everyone = _points(statistics), _points(whole)
+        own, everyone = statistics.points(), whole.points()
         return [self._column(*mine, *all_) for mine, all_ in zip(own, everyone, strict=True)]
 
     def _column(self, x: Floats, W: Floats, all_x: Floats, all_W: Floats) -> Tails:
@@ -140,15 +140,6 @@ class StudentT(Family[Histograms, GaussianParameters]):
             spread = Intervals.of("scale", scale, scale / factor, scale * factor)
         open_ = np.full_like(scale, np.nan)
         return place + spread + Intervals.of("freedom", p.freedom, open_, open_)
-
-
-def _points(statistics: Histograms) -> list[tuple[Floats, Floats]]:
-    """Of each column the values, or the middles of their cells, and their weights (k, m)."""
-    seen = statistics.seen()
-    weights = seen.counts.columns(np.maximum(seen.counts.table.rounded(), 0.0))
-    ends = zip(seen.counts.values, seen.last(), strict=True)
-    middles = [first * 0.5 + last * 0.5 for first, last in ends]
-    return list(zip(middles, weights, strict=True))
 
 
 def _median(x: Floats, w: Floats) -> float:

@@ -53,6 +53,14 @@ class Histograms:
         ends = [numbers(keys(start) | np.uint64((1 << int(s)) - 1)) for start, s in pairs]
         return [np.where(np.signbit(end) & (end == 0), BELOW_ZERO, end) for end in ends]
 
+    def points(self) -> list[tuple[Floats, Floats]]:
+        """Of each column the values seen, or the middles of their cells, and weights (k, m)."""
+        seen = self.seen()
+        weights = seen.counts.columns(np.maximum(seen.counts.table.rounded(), 0.0))
+        ends = zip(seen.counts.values, seen.last(), strict=True)
+        middles = [first * 0.5 + last * 0.5 for first, last in ends]
+        return list(zip(middles, weights, strict=True))
+
     def coarser(self, shift: Integers) -> Histograms:
         """The same in wider cells."""
         if (shift == self.shift).all():
