@@ -147,7 +147,7 @@ def bits(value: Any) -> Any:
         if value.size == 0:
             return "empty", value.shape
         if value.dtype.kind in "OU":  # the room that strings have is no part of their value
-            return value.tolist()
+            return bits(value.tolist())
         return value.dtype.str, value.shape, value.tobytes()
     if is_dataclass(value):
         return [bits(getattr(value, f.name)) for f in fields(value)]

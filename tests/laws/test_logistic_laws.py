@@ -377,7 +377,7 @@ def test_chunks_of_any_size_add_up_to_the_whole(kind, outputs):
     rows, loss = objective.rows, objective.loss
     whole = loss.quadratic(rows, coef)
     for size in (997, 5_000, 20_000):
-        found = Local(chunk_rows=size).sum(lambda part: loss.quadratic(part, coef), rows, False)
+        found = Local(chunk_rows=size).sum(lambda part: loss.quadratic(part, coef), rows)
         assert_same_quadratic(found, whole)
 
 

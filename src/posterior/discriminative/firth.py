@@ -177,7 +177,7 @@ def _at(objective: Objective, coef: Floats) -> _Point | None:
     except np.linalg.LinAlgError:
         return None
     more = objective.engine.sum(
-        lambda rows: _pseudo_rows(objective.loss, rows, coef, factor), objective.rows, False
+        lambda rows: _pseudo_rows(objective.loss, rows, coef, factor), objective.rows
     )
     return _Point(
         0.5 * factor.log_determinant() - q.value,

@@ -36,7 +36,7 @@ def covariance(objective: Objective, coef: Floats, robust: bool = False) -> Floa
     if not robust:
         return inverse
     loss = objective.loss
-    meat = objective.engine.sum(lambda rows: _squares(loss, rows, coef), objective.rows, False)
+    meat = objective.engine.sum(lambda rows: _squares(loss, rows, coef), objective.rows)
     return np.asarray(inverse @ meat @ inverse)
 
 

@@ -53,7 +53,7 @@ class Factor:
 def loss_alone(objective: Objective, coef: Floats) -> Quadratic:
     """-ℓ, its gradient and its Hessian, the observed information: nothing of the penalty."""
     loss = objective.loss
-    return objective.engine.sum(lambda rows: loss.quadratic(rows, coef), objective.rows, False)
+    return objective.engine.sum(lambda rows: loss.quadratic(rows, coef), objective.rows)
 
 
 def inverse_information(objective: Objective, coef: Floats) -> Floats:

@@ -19,9 +19,7 @@ from posterior.statistics.quadratic import Quadratic
 class Summer(Protocol):
     """What is needed of an engine."""
 
-    def sum(
-        self, function: Callable[[Rows], Any], rows: Rows | Distant, exact: bool = True
-    ) -> Any: ...
+    def sum(self, function: Callable[[Rows], Any], rows: Rows | Distant) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +118,7 @@ class Objective:
             grouped = Rows(self.rows.X, Soft(shares))
 
         def product(v: Floats) -> Floats:
-            sums = self.engine.sum(lambda rows: loss.product(rows, v), grouped, exact=False)
+            sums = self.engine.sum(lambda rows: loss.product(rows, v), grouped)
             return np.asarray(sums + self.penalty.ridge * v)
 
         return product
@@ -142,7 +140,7 @@ class Objective:
         return replace(self, rows=Rows(take(self.rows.X, index), some, offset))
 
     def _sum(self, function: Callable[[Rows], Any]) -> Any:
-        return self.engine.sum(function, self.rows, exact=False)
+        return self.engine.sum(function, self.rows)
 
     def _with_penalty(self, q: Quadratic, coef: Floats) -> Quadratic:
         value = q.value + self.penalty.smooth_value(coef)

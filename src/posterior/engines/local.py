@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from posterior.data.distant import Distant
 from posterior.data.rows import Features, Hard, Rows, SparseRows, chunk_starts
 from posterior.data.typing import Floats
-from posterior.statistics.algebra import Addable
+from posterior.statistics.algebra import Addable, Exactly
 
 S = TypeVar("S", bound=Addable)
 T = TypeVar("T")
@@ -82,14 +82,16 @@ class Local:
     threads: int | None = None
     chunk_rows: int | None = None  # None: as many as keep a chunk busy for some milliseconds
 
-    def sum(self, function: Callable[[Rows], S], rows: Rows | Distant, exact: bool = True) -> S:
+    def sum(self, function: Callable[[Rows], S], rows: Rows | Distant) -> S:
         """function(chunk) added up over all chunks, in order.
 
-        Sums that round depend on the chunks, which must then not depend on the number of threads.
+        Sums depend on the chunks, which then depend on the rows alone, unless the function says
+        that it counts `Exactly`: only then may every thread have a chunk of its own.
         """
         if isinstance(rows, Distant):  # each batch in chunks, wherever it is
-            return rows.sum(lambda batch: self.sum(function, batch, exact))
-        exact = exact and isinstance(rows.groups, Hard)  # parts of rows do not add exactly
+            return rows.sum(lambda batch: self.sum(function, batch))
+        # parts of rows do not add exactly
+        exact = isinstance(function, Exactly) and isinstance(rows.groups, Hard)
         size = self.chunk_rows or (
             self._even(len(rows), *_rows_to_sum(rows)) if exact else _rows_to_round(rows)
         )

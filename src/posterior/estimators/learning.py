@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from posterior.estimators import elsewhere
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.hooks import Hooks, check_same_features
 from posterior.generative.calibration import CALIBRATORS
-from posterior.generative.joint import JointStatistics, labeled
+from posterior.generative.joint import JointStatistics, labeling
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -199,14 +199,9 @@ class Learning(Hooks):
         return self
 
     def _sum(self, rows: Rows) -> JointStatistics[Any]:
-        family = self._family()
-
-        def checked(chunk: Rows) -> JointStatistics[Any]:
-            self._check_chunk(chunk.X, 0, fitting=True)
-            return labeled(chunk, family)
-
+        check = partial(self._check_chunk, first_row=0, fitting=True)
         try:
-            return self.engine_.sum(checked, rows)
+            return self.engine_.sum(labeling(self._family(), check), rows)
         except ValueError:
             self._check_cells(rows.X, 0, fitting=True)  # says where in the whole table
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy import stats
@@ -39,6 +39,7 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
     log p(x | k) = Σⱼ xⱼ log p_kj + (1 - xⱼ) log(1 - p_kj)
     """
 
+    exact: ClassVar[bool] = True
     reads_sparse = True
 
     prior: DiscretePrior = LAPLACE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -65,6 +66,7 @@ class Binned(Family[Histograms, BinnedParameters]):
     between cells.
     """
 
+    exact: ClassVar[bool] = True
     prior: DiscretePrior = AS_ALL_GROUPS
     n_bins: int | None = None
     max_values: int = 4096

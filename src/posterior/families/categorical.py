@@ -47,6 +47,7 @@ class Categorical(Family[Counts, CategoricalParameters]):
     the start. `n_values` says how many values there are where more are possible than were seen.
     """
 
+    exact: ClassVar[bool] = True
     support: ClassVar[Support] = "category"
 
     prior: DiscretePrior = LAPLACE

@@ -28,6 +28,7 @@ class Complement(Family[Totals, MultinomialParameters]):
     A score, not a density: it ranks groups, and has no samples.
     """
 
+    exact: ClassVar[bool] = True
     support: ClassVar[Support] = "count"
     reads_missing = False
     reads_sparse = True

@@ -71,6 +71,11 @@ class Family(ABC, Generic[S, P]):
     reads_missing: ClassVar[bool] = True  # a missing cell is left out, and is no error
     reads_sparse: ClassVar[bool] = False  # rows of a sparse matrix, too
 
+    @property
+    def exact(self) -> bool:
+        """Whether statistics of whole rows add without rounding, however the rows are cut."""
+        return False
+
     # ---- what a family must say ----
 
     @abstractmethod

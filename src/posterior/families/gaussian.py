@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy import special, stats
@@ -100,6 +100,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
     the mean is integrated over, and the density stays normal.
     """
 
+    exact: ClassVar[bool] = True
     prior: GaussianPrior | None = ONE_ROW
     predictive: bool = False
     alike: bool = False

@@ -41,6 +41,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
     `predictive` draws from an urn that is itself uncertain: the Dirichlet-multinomial.
     """
 
+    exact: ClassVar[bool] = True
     support: ClassVar[Support] = "count"
     reads_missing = False
     reads_sparse = True

@@ -36,6 +36,7 @@ class Poisson(Family[Totals, PoissonParameters]):
     `predictive` integrates over the gamma posterior of the rate: the negative binomial.
     """
 
+    exact: ClassVar[bool] = True
     support: ClassVar[Support] = "count"
     reads_sparse = True
 

@@ -81,6 +81,10 @@ class Product(Family[Parts, tuple[Any, ...]]):
     columns: tuple[tuple[int, ...], ...]
     n_columns: int | None = None  # of the table, if some belong to no family
 
+    @property
+    def exact(self) -> bool:
+        return all(family.exact for family in self.families)
+
     def statistics(self, X: Blocks, groups: Groups) -> Parts:
         pairs = zip(self.families, X.parts, strict=True)
         return Parts(tuple(f.statistics(x, groups) for f, x in pairs))

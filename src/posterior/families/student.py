@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import special
@@ -34,6 +35,7 @@ class StudentT(Family[Histograms, GaussianParameters]):
     `prior` are pseudo-rows at the place and of the scale that all groups have together.
     """
 
+    exact: ClassVar[bool] = True
     prior: PseudoRows = ONE_ROW
     max_values: int = 4096
 

@@ -3,4 +3,4 @@
 from posterior.generative.expectation import HIDDEN, expectation
 from posterior.generative.joint import Joint, JointStatistics, labeled
 
-__all__ = ["HIDDEN", "Joint", "JointStatistics", "expectation", "labeled"]
+__all__ = ["HIDDEN", "Joint", "JointStatistics", "expectation", "labeled", "labeling"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from posterior.data.rows import Features, Rows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Scorer, fill
-from posterior.statistics.algebra import Statistics
+from posterior.statistics.algebra import Exactly, Statistics
 from posterior.statistics.exact import Exact
 from posterior.statistics.moments import group_weight
 
@@ -97,3 +98,16 @@ class Joint(Generic[S, P]):
 def labeled(rows: Rows, family: Family[S, P]) -> JointStatistics[S]:
     """Sum all rows whose groups are known."""
     return JointStatistics(group_weight(rows.groups), family.statistics(rows.X, rows.groups))
+
+
+def labeling(
+    family: Family[S, P], check: Callable[[Features], None] | None = None
+) -> Callable[[Rows], JointStatistics[S]]:
+    """`labeled` of checked rows, for an engine, which may cut them as the family's sums allow."""
+
+    def count(rows: Rows) -> JointStatistics[S]:
+        if check is not None:
+            check(rows.X)
+        return labeled(rows, family)
+
+    return Exactly(count) if family.exact else count

@@ -40,6 +40,7 @@ class Words(Family[TermSums, WordParameters]):
     evidence is that of all words together.
     """
 
+    exact: ClassVar[bool] = True
     support: ClassVar[Support] = "text"
 
     prior: DiscretePrior = LAPLACE

@@ -24,7 +24,7 @@ from posterior.families.dependence.structure import (
     selected,
 )
 from posterior.families.family import AnyFamily
-from posterior.generative.joint import JointStatistics, labeled
+from posterior.generative.joint import JointStatistics, labeling
 from posterior.statistics.information import conditional_mutual_information, mutual_information
 
 
@@ -123,7 +123,7 @@ class KDB(DependenceClassifier):
         return self._counted(rows, AveragedOneDependence(self._coding()))
 
     def _counted(self, rows: Rows, family: AnyFamily) -> JointStatistics[Any]:
-        return self.engine_.sum(lambda chunk: labeled(chunk, family), rows)
+        return self.engine_.sum(labeling(family), rows)
 
     def _choose(self, rows: Rows, order: list[int]) -> Choice:
         family = self._family()

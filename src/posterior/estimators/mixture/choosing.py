@@ -64,7 +64,7 @@ def compared(
     size: list[int] = []
     for trial in trials:
         joint = trial.joint
-        log_likelihood, decided = model.engine_.sum(_decided(joint), rows, exact=False)
+        log_likelihood, decided = model.engine_.sum(_decided(joint), rows)
         p = joint.family.n_parameters(joint.parameters) + len(joint.log_prior) - 1
         size.append(p)
         bic = -2 * log_likelihood + p * np.log(n)

@@ -275,7 +275,7 @@ class MixtureClassifier(ClassifierMixin, Parameters, PredictingFiles):
             return parameters + components.log_prior(joint.log_prior)
 
         return Hidden(
-            expect=lambda joint: base.engine_.sum(expectation(joint, allowed), rows, exact=False),
+            expect=lambda joint: base.engine_.sum(expectation(joint, allowed), rows),
             maximize=maximize,
             log_prior=log_prior,
             weight=float(pooled.weight.rounded()[0]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes
 from posterior.estimators.base import GenerativeClassifier
 from posterior.generative.expectation import HIDDEN
-from posterior.generative.joint import JointStatistics, labeled
+from posterior.generative.joint import JointStatistics, labeling
 
 
 def partly_known(y: Any, marker: Any, n_rows: int) -> tuple[Array, Codes]:
@@ -83,4 +82,4 @@ def summed(base: GenerativeClassifier, rows: Rows | Distant) -> JointStatistics[
     """Rows by their groups; cells of a table elsewhere are looked at when it is read."""
     if not isinstance(rows, Distant):
         return base._sum(rows)
-    return base.engine_.sum(partial(labeled, family=base._family()), rows)
+    return base.engine_.sum(labeling(base._family()), rows)

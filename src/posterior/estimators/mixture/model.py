@@ -34,7 +34,7 @@ from posterior.estimators.mixture.progress import Progress
 from posterior.estimators.mixture.starts import best_of
 from posterior.generative.em import Ascent, Hidden, Stop, climb, leap
 from posterior.generative.expectation import HIDDEN, expectation
-from posterior.generative.joint import Joint, JointStatistics, labeled
+from posterior.generative.joint import Joint, JointStatistics, labeling
 from posterior.generative.start import Start, embedded, first_groups, points_of
 
 VANISHED = 1e-3  # average rows: a component of fewer is gone
@@ -168,9 +168,7 @@ class MixtureModel(Answering):
     def _hidden(self, rows: Rows | Distant, k: int) -> Hidden[Any, Any]:
         family = self._family()
         rows, pool = rows.map(partial(_among, n_groups=k)), rows.map(in_one)
-        pooled = self._checked(
-            lambda: self.engine_.sum(partial(labeled, family=family), pool), rows.sample.X
-        )
+        pooled = self._checked(lambda: self.engine_.sum(labeling(family), pool), rows.sample.X)
 
         def maximize(sums: JointStatistics[Any], before: Joint[Any, Any] | None) -> Joint[Any, Any]:
             if before is None and isinstance(rows, Distant) and not rows.complete:
@@ -187,7 +185,7 @@ class MixtureModel(Answering):
             return shares + family.log_prior(joint.parameters, pooled.features)
 
         return Hidden(
-            expect=lambda joint: self.engine_.sum(expectation(joint), rows, exact=False),
+            expect=lambda joint: self.engine_.sum(expectation(joint), rows),
             maximize=maximize,
             log_prior=log_prior,
             weight=float(pooled.weight.rounded()[0]),
@@ -223,8 +221,7 @@ class MixtureModel(Answering):
         """The model of a first guess."""
         groups = self._first_groups(rows, k, random)
         first = Rows(rows.X, groups)
-        family = self._family()
-        sums = self.engine_.sum(partial(labeled, family=family), first, exact=False)
+        sums = self.engine_.sum(labeling(self._family()), first)
         with self._collapse():
             joint = hidden.maximize(sums, None)
             joint.scorer()  # refuses parameters that the rows leave open

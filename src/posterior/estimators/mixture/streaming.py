@@ -31,9 +31,7 @@ class StreamingMixture(MixtureModel):
         self._validate_params()
         rows = self._rows(X, sample_weight, reset=False)
         family, joint = self._family(), self._joint()
-        expected = self._checked(
-            lambda: self.engine_.sum(expectation(joint), rows, exact=False), rows.X
-        )
+        expected = self._checked(lambda: self.engine_.sum(expectation(joint), rows), rows.X)
         more, so_far = expected.statistics, self.statistics_
         old, new = (float(s.weight.sum().rounded()) for s in (so_far, more))
         total = old + new

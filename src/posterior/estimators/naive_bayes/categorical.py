@@ -17,6 +17,7 @@ from posterior.estimators.naive_bayes.common import DiscreteNB
 from posterior.families import Categorical, Laplace
 from posterior.families.categorical import CategoricalParameters
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.statistics.algebra import Exactly
 from posterior.statistics.counts import Counts
 from posterior.statistics.extent import Extent, as_codes
 
@@ -89,7 +90,7 @@ class CategoricalNB(DiscreteNB):
             return CodedRows(table, self._categories())
         anyone = Hard(np.zeros(len(table), np.int32), 1)
         try:
-            extent = self.engine_.sum(self._extent, Rows(table, anyone))
+            extent = self.engine_.sum(Exactly(self._extent), Rows(table, anyone))
         except ValueError:
             self._check_cells(CodedRows(table, ()), 0, fitting)  # says where in the whole table
             raise

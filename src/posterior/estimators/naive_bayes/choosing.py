@@ -9,7 +9,7 @@ from posterior.estimators.columns import MixedColumns, number_families
 from posterior.families import Gaussian
 from posterior.generative.choice import choose
 from posterior.generative.held_out import stratified_folds
-from posterior.generative.joint import labeled
+from posterior.generative.joint import labeling
 
 FOLDS = 5
 
@@ -39,7 +39,7 @@ def chosen_families(model: MixedColumns, rows: Rows, prior_rows: float) -> dict[
             [(family, js, X) for (family, js), X in blocks if family is not normal],
             groups,
             stratified_folds(groups.codes, folds),
-            lambda part, family: model.engine_.sum(lambda chunk: labeled(chunk, family), part),
+            lambda part, family: model.engine_.sum(labeling(family), part),
             model._log_prior,
         )
     names = list(listed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
@@ -49,6 +50,7 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
     smoothed as one number, as the authors do.
     """
 
+    exact: ClassVar[bool] = True
     coding: Coding
     smoothing: Smoothing = BACK_OFF
     limit: float = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ S = TypeVar("S", bound=Statistics)
 class Network(Family[S, TupleCounts]):
     """What families of any structure have in common; their parameters are counts of tuples."""
 
+    exact: ClassVar[bool] = True
     coding: Coding
     smoothing: Smoothing
 

@@ -14,6 +14,7 @@ from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
 from posterior.generative.kmeans.space import Assigned
 from posterior.kernels.centers import GROUP, Bounds, Centers, neighborhoods, places
+from posterior.statistics.algebra import Exactly
 from posterior.statistics.moments import Totals
 
 Look: TypeAlias = Callable[[Array, slice, Codes], tuple[int, float]]
@@ -115,8 +116,13 @@ class Bounded:
         return totals.weight.rounded()[:, 0], totals.mean()
 
     def _totals(self, X: Array, labels: Codes, weight: Floats | None) -> Totals:
+
+        def total(part: Rows) -> Totals:
+            assert isinstance(part.X, np.ndarray)
+            return Totals.of(part.X, part.groups)
+
         rows = Rows(X, Hard(labels, self._n_centers, weight))
-        totals: Totals = self._sum(lambda part: Totals.of(part.X, part.groups), rows)
+        totals: Totals = self._sum(Exactly(total), rows)
         return totals
 
     def distances(self) -> Floats:

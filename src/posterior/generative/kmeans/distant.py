@@ -18,6 +18,7 @@ from posterior.generative.kmeans.geometries import Dense
 from posterior.generative.kmeans.points import Points, Spread, spread_of
 from posterior.generative.kmeans.space import Assigned, Geometry, Space, nearest
 from posterior.kernels.centers import Centers
+from posterior.statistics.algebra import Exactly
 from posterior.statistics.moments import Totals, floats
 
 
@@ -66,7 +67,7 @@ class Away:
         def totals(rows: Rows) -> Totals:
             return geometry.totals(rows.X, Hard(look(rows.X), k, rows.hard.weight))
 
-        self._totals = self._points.sum(totals, self._points.away)
+        self._totals = self._points.sum(Exactly(totals), self._points.away)
         return 0 if before is not None and self._totals == before else 1
 
     def sums(self) -> tuple[Floats, Floats]:

@@ -13,6 +13,7 @@ from posterior.data.typing import Array, Floats
 from posterior.generative.kmeans.bounded import Bounded
 from posterior.generative.kmeans.geometries import Dense, Gaps, Sparse
 from posterior.generative.kmeans.space import Fill, Geometry, Plain, Space, Sum, squared
+from posterior.statistics.algebra import Exactly
 from posterior.statistics.moments import Moments
 
 
@@ -119,7 +120,7 @@ class Points:
 
 def spread_of(geometry: Geometry, rows: Rows | Distant, sum: Sum) -> Spread:
     """Of rows that are one group."""
-    moments: Moments = sum(lambda rows: geometry.moments(rows.X, rows.hard), rows)
+    moments: Moments = sum(Exactly(lambda rows: geometry.moments(rows.X, rows.hard)), rows)
     mean, scatter = moments.mean_and_scatter()
     weight = moments.weight.rounded()[0]
     return Spread(np.where(weight > 0, mean[0], 0.0), scatter[0], weight)

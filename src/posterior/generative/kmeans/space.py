@@ -11,6 +11,7 @@ import numpy as np
 from posterior.data.distant import Distant
 from posterior.data.rows import Features, Hard, Rows, slabs, take
 from posterior.data.typing import Codes, Floats
+from posterior.statistics.algebra import Exactly
 from posterior.statistics.moments import Moments, Totals
 
 Fill: TypeAlias = Callable[[Callable[[Any, slice, Any], None], Any, Any], None]
@@ -141,7 +142,7 @@ class Plain:
     def sums(self) -> tuple[Floats, Floats]:
         groups = Hard(self.labels, self._n_centers, self._weight)
         totals: Totals = self._sum(
-            lambda rows: self._geometry.totals(rows.X, rows.hard),
+            Exactly(lambda rows: self._geometry.totals(rows.X, rows.hard)),
             Rows(self._X, groups),
         )
         weight = totals.weight.rounded()
