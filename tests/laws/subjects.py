@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from listed import KINDS, table_of
 from strategies import Random, bits, counts, plain, table
 
 from posterior import (
@@ -106,6 +107,9 @@ SUBJECTS = {
     "NaiveBayes": Subject(partial(NaiveBayes, {"visits": "poisson"}), frame),
     "NaiveBayes, predictive": Subject(partial(NaiveBayes, predictive=True), numbers),
     "JointBayes": Subject(JointBayes, categories),
+} | {
+    f"NaiveBayes of {name}": Subject(partial(NaiveBayes, KINDS[name]()), table_of(name))
+    for name in KINDS
 }
 
 

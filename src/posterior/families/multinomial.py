@@ -69,7 +69,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
             log_prob = np.log(counts, out=None if self.predictive else counts)
             log_prob -= log_words
         if np.isnan(log_words).any() or np.isneginf(log_words).any():  # an empty urn: words alike
-            np.copyto(log_prob, -np.log(log_prob.shape[1]), where=np.isnan(log_prob))
+            np.copyto(log_prob, -np.log(max(log_prob.shape[1], 1)), where=np.isnan(log_prob))
         return MultinomialParameters(log_prob, counts if self.predictive else None)
 
     def log_prior(self, parameters: MultinomialParameters, pooled: Totals) -> float:

@@ -51,7 +51,7 @@ class Parts:
 
     def seen(self) -> Self:
         """Without the categories that no group holds any more."""
-        return replace(self, parts=tuple(a.seen() if hasattr(a, "seen") else a for a in self.parts))
+        return replace(self, parts=tuple(part.seen() for part in self.parts))
 
     def impossible(self) -> Array:
         return np.concatenate([part.impossible() for part in self.parts], axis=1)

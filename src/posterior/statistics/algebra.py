@@ -60,6 +60,10 @@ class Statistics(Addable, Protocol):
         """All sums, rounded, one line a group."""
         ...
 
+    def seen(self) -> Self:
+        """Without the values that no group holds any more, where they are kept by value."""
+        ...
+
     def keeps_rows(self) -> bool:
         """Whether some rows are kept as they are, since no sum can stand for them."""
         return False
@@ -113,6 +117,9 @@ class SumOfFields:
 
     def compact(self) -> Self:
         return self._each(lambda x: x.compact())
+
+    def seen(self) -> Self:
+        return self
 
     def numbers(self) -> Floats:
         parts = (getattr(self, f.name).rounded() for f in fields(self))  # type: ignore[arg-type]

@@ -187,6 +187,9 @@ class CrossSums:
     def compact(self) -> CrossSums:
         return CrossSums(self.complete.compact(), self.incomplete)
 
+    def seen(self) -> CrossSums:
+        return self
+
     def impossible(self) -> Array:
         """Beyond what rounding of the products of all rows, also of those taken back, explains."""
         moments = self.complete.moments()

@@ -146,7 +146,7 @@ class NaiveBayes(MixedColumns, JointClassifier):
         return self._columns()
 
     def _forgotten(self, features: Any) -> Any:
-        return features.seen() if isinstance(features, Parts) else features
+        return features.seen()
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         self._name_constants(statistics)
