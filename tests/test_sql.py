@@ -254,7 +254,7 @@ def test_numbers_read_back_to_the_bit():
         tree = sqlglot.parse_one(to_sql(model, dialect), read=dialect)
         found = {float(e.this) for e in tree.find_all(sqlglot.exp.Literal) if not e.is_string}
         assert set(model.theta_.ravel()) <= found
-        assert set((0.5 / model.var_).ravel()) <= found
+        assert set((1 / np.sqrt(model.var_)).ravel()) <= found
 
 
 def test_a_key_alone_is_kept():

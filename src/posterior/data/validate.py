@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from posterior.data.by_class import in_order, table_in_order
 from posterior.data.errors import NotFiniteError
 from posterior.data.frames import missing
 from posterior.data.names import quoted
@@ -143,9 +144,9 @@ def level(given: float) -> float:
     return given
 
 
-def costs(given: Any, n_classes: int) -> Floats:
-    """The price of each answer for each truth."""
-    price = np.asarray(given, np.float64)
+def costs(given: Any, classes: Any) -> Floats:
+    """The price of each answer for each truth, as a table or as {truth: {answer: price}}."""
+    price, n_classes = np.asarray(table_in_order(given, classes, "costs"), np.float64), len(classes)
     if price.shape != (n_classes, n_classes):
         raise ValueError(f"Expected costs of shape {(n_classes,) * 2}, got {price.shape}.")
     if not np.isfinite(price).all():
@@ -153,9 +154,9 @@ def costs(given: Any, n_classes: int) -> Floats:
     return price
 
 
-def priors(given: Any, n_classes: int) -> Floats:
-    """Class probabilities that someone chose."""
-    p = np.asarray(given, np.float64)
+def priors(given: Any, classes: Any) -> Floats:
+    """Class probabilities that someone chose, in the order of the classes or by their names."""
+    p, n_classes = np.asarray(in_order(given, classes, "priors"), np.float64), len(classes)
     if p.shape != (n_classes,):
         raise ValueError(
             f"Number of priors must match number of classes: got {p.size} for {n_classes}."

@@ -17,7 +17,7 @@ class JointClassifier(GenerativeClassifier):
     joint_: Joint[Any, Any]
 
     def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.class_prior)
+        return log_prior(weight, self.class_prior, self.classes_)
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from posterior.data import arrow, validate
+from posterior.data.by_class import in_order
 from posterior.data.rows import Features, SparseRows
 from posterior.data.typing import Floats
 from posterior.estimators.base import GenerativeClassifier
@@ -19,12 +20,12 @@ CALIBRATED = [None, str]
 CSR = (sparse.csr_array, sparse.csr_matrix)
 
 
-def log_prior(weight: Floats, given: Any) -> Floats:
+def log_prior(weight: Floats, given: Any, classes: Any) -> Floats:
     """Log class probabilities as given, or as the weights (..., k) say."""
     with np.errstate(divide="ignore"):
         if given is None:
             return np.log(weight) - np.log(weight.sum(axis=-1, keepdims=True))
-        p = validate.priors(given, weight.shape[-1])
+        p = validate.priors(in_order(given, classes, "priors"), range(weight.shape[-1]))
         return np.broadcast_to(np.log(p), weight.shape).astype(np.float64)
 
 

@@ -51,7 +51,7 @@ class Predicting(Hooks):
         if priors is None:
             return joint
         with np.errstate(divide="ignore"):
-            log_prior = np.log(validate.priors(priors, len(self.classes_)))
+            log_prior = np.log(validate.priors(priors, self.classes_))
         return Joint(joint.family, log_prior, joint.parameters)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
@@ -85,10 +85,10 @@ class Predicting(Hooks):
         Parameters
         ----------
         X : array, sparse matrix or frame
-        priors : array of shape (n_classes,), optional
+        priors : array of shape (n_classes,) or dict by class, optional
             Class probabilities other than the learned ones.
-        costs : array of shape (n_classes, n_classes), optional
-            costs[i, j] is the price of answering class j when it is class i; the answer is the
+        costs : array of shape (n_classes, n_classes) or dict of dicts by class, optional
+            costs[i][j] is the price of answering class j when it is class i; the answer is the
             one of least expected cost.
         reject : float, optional
             Leave rows unanswered (masked) whose answer is less probable than this.
@@ -101,7 +101,7 @@ class Predicting(Hooks):
         proba = self.predict_proba(X, priors=priors)
         codes = proba.argmax(axis=1)
         if costs is not None:
-            codes = (proba @ validate.costs(costs, len(self.classes_))).argmin(axis=1)
+            codes = (proba @ validate.costs(costs, self.classes_)).argmin(axis=1)
         answer = self.classes_[codes]
         if reject is None:
             return answer

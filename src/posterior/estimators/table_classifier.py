@@ -99,7 +99,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         if priors is None:
             return log_proba
         with np.errstate(divide="ignore"):
-            log_prior = np.log(validate.priors(priors, len(self.classes_)))
+            log_prior = np.log(validate.priors(priors, self.classes_))
         moved = log_proba + log_prior - self.class_log_prior_
         return np.asarray(moved - logsumexp(moved, axis=1, keepdims=True))
 

@@ -11,12 +11,10 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.multinomial import MultinomialParameters, check_finite, linear
+from posterior.families.multinomial import SETTLED, MultinomialParameters, check_finite, linear
 from posterior.families.priors import LAPLACE, Laplace
 from posterior.families.symbols import Cells, Formula
 from posterior.statistics.moments import Totals
-
-SETTLED = 1e300  # stands for infinity
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
@@ -14,6 +14,7 @@ from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
 from posterior.families.family import Family, Intervals, Scorer, Summed
+from posterior.families.normal_symbols import FLAT, formula
 from posterior.families.priors import (
     ONE_ROW,
     AddedVariance,
@@ -21,7 +22,7 @@ from posterior.families.priors import (
     PseudoRows,
     VarianceFloor,
 )
-from posterior.families.symbols import Cell, Cells, Expression, Formula, Known, Log, Number, squared
+from posterior.families.symbols import Cells, Formula
 from posterior.kernels import pairs
 from posterior.kernels.pairs import Pair, two_product
 from posterior.statistics.moments import Moments, floats
@@ -285,7 +286,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         return Summed(Moments)
 
     def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
-        return formula(parameters, cells)
+        return formula(parameters.mean, parameters.variance, parameters.freedom, cells)
 
     @np.errstate(invalid="ignore", divide="ignore")
     def intervals(
@@ -340,51 +341,18 @@ def _row_scores(x: Floats, parameters: GaussianParameters) -> Floats:
     return np.where(known, log_density(x, parameters).sum(axis=-1), np.nan)
 
 
-def formula(
-    parameters: GaussianParameters,
-    cells: Cells,
-    read: Callable[[Cell], Expression] = lambda cell: cell,
-) -> list[Formula]:
-    """-½ log 2πσ² - (x - μ)² / 2σ², or Student's t; of what is read of a cell"""
-    telling = (parameters.variance > 0) & (parameters.variance < np.inf)
-    curve = _normal if parameters.freedom is None else _student
-    return [
-        Formula.of(
-            x,
-            (
-                Known(curve(read(x), parameters, k, j)) if known else Number(0.0)
-                for k, known in enumerate(telling[:, j])
-            ),
-        )
-        for j, x in enumerate(cells)
-    ]
-
-
-def _normal(x: Expression, parameters: GaussianParameters, k: int, j: int) -> Expression:
-    mean, variance = float(parameters.mean[k, j]), float(parameters.variance[k, j])
-    return -0.5 * np.log(2 * np.pi * variance) + -0.5 / variance * squared(x - mean)
-
-
-def _student(x: Expression, parameters: GaussianParameters, k: int, j: int) -> Expression:
-    assert parameters.freedom is not None
-    mean, variance, v = (
-        float(a[k, j]) for a in (parameters.mean, parameters.variance, parameters.freedom)
-    )
-    half = (v + 1) / 2
-    height = special.gammaln(half) - special.gammaln(v / 2) - 0.5 * np.log(v * np.pi * variance)
-    return height + -half * Log(1.0 + 1 / (v * variance) * squared(x - mean))
-
-
 def log_density(x: Floats, parameters: GaussianParameters) -> Floats:
     """Log density of each cell under parameters that broadcast against it; 0 if missing."""
     mean, variance, freedom = parameters.mean, parameters.variance, parameters.freedom
-    with np.errstate(divide="ignore", invalid="ignore"):
-        square = (x - mean) ** 2 / variance
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if freedom is None:
+            square = (x - mean) ** 2 / variance
             terms = -0.5 * (LOG_2PI + np.log(variance) + square)
         else:
             half = (freedom + 1) / 2
             constant = special.gammaln(half) - special.gammaln(freedom / 2)
             constant -= 0.5 * np.log(freedom * np.pi * variance)
-            terms = constant - half * np.log1p(square / freedom)
+            z = np.abs(x - mean) / np.sqrt(freedom * variance)
+            # log (1 + z²), where z² may be too large for a number
+            terms = constant - half * np.where(z > FLAT, 2 * np.log(z), np.log1p(z**2))
     return np.where(np.isnan(x) | np.isinf(variance), 0.0, terms)

@@ -19,7 +19,7 @@ from posterior.families.priors import (
     Laplace,
     pseudo_log_likelihood,
 )
-from posterior.families.symbols import Cells, Formula
+from posterior.families.symbols import Cell, Cells, Expression, Formula, Number, Within
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -169,9 +169,16 @@ class Multinomial(Family[Totals, MultinomialParameters]):
 def linear(weight: Floats, cells: Cells) -> list[Formula]:
     """w_kj xⱼ"""
     return [
-        Formula.of(x, (w * x for w in column))
+        Formula.of(x, (weighed(x, w) for w in column))
         for x, column in zip(cells, weight.T.tolist(), strict=True)
     ]
+
+
+def weighed(x: Cell, weight: float) -> Expression:
+    """w x; 0 times infinity is 0"""
+    if abs(weight) < SETTLED:
+        return weight * x
+    return Within(x, 0.0, 0.0, Number(0.0), Number(weight))
 
 
 def without_gamma(expected: str) -> TypeError:
@@ -194,6 +201,7 @@ def check_finite(counts: Floats) -> None:
     )
 
 
+SETTLED = 1e300  # stands for infinity
 LENGTH = 100  # words of a sampled document: the model does not say how long documents are
 
 

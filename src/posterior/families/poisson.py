@@ -12,7 +12,7 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_scorer, dense
-from posterior.families.multinomial import check_finite, without_gamma
+from posterior.families.multinomial import check_finite, weighed, without_gamma
 from posterior.families.priors import ONE_ROW, PseudoRows, pseudo_log_likelihood
 from posterior.families.symbols import Cells, Formula, Known
 from posterior.kernels import pairs
@@ -137,10 +137,16 @@ class Poisson(Family[Totals, PoissonParameters]):
             raise without_gamma("rates that are known")
         with np.errstate(divide="ignore"):
             log_rate = np.log(np.asarray(parameters.rate, np.float64))
-        lines = zip(cells, log_rate.T.tolist(), parameters.rate.T.tolist(), strict=True)
+        slopes, rates = log_rate.tolist(), parameters.rate.tolist()
         return [
-            Formula.of(x, (Known(w * x - rate) for w, rate in zip(slope, rates, strict=True)))
-            for x, slope, rates in lines
+            Formula.of(
+                x,
+                (
+                    Known(x, weighed(x, slope[j]) - rate[j])
+                    for slope, rate in zip(slopes, rates, strict=True)
+                ),
+            )
+            for j, x in enumerate(cells)
         ]
 
 

@@ -12,7 +12,7 @@ from posterior import kernels
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.gaussian import Gaussian, GaussianParameters, formula, log_density
+from posterior.families.gaussian import Gaussian, GaussianParameters, log_density
 from posterior.families.priors import ONE_ROW, PseudoRows
 from posterior.families.symbols import Cells, Formula
 from posterior.kernels.student import LIGHTEST, Tails
@@ -123,7 +123,7 @@ class StudentT(Family[Histograms, GaussianParameters]):
         return f"{parameters.freedom[0, column]:.3g} degrees of freedom"
 
     def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
-        return formula(parameters, cells)
+        return DENSITY.formula(parameters, cells)
 
     def intervals(
         self, statistics: Histograms, parameters: GaussianParameters, level: float

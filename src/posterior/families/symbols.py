@@ -15,6 +15,10 @@ import numpy as np
 
 from posterior.data.typing import Array, Floats
 
+NEAREST = 1e-40  # deviations: what is closer to zero is zero
+FARTHEST = 1e140  # deviations, beyond which squares are on their way to overflow
+IMPOSSIBLE = -np.inf
+
 
 class Expression(ABC):
     """A number that depends on the cells of a row."""
@@ -67,14 +71,22 @@ class Number(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Cell(Expression):
-    """The cell of a column, from an origin."""
+    """The cell of a column, from an origin, at most as far as the farthest.
+
+    Zero if it is closer to zero than `least`: there are databases to which a product that vanishes
+    is an error.
+    """
 
     name: str
     place: int
     origin: float = 0.0
+    least: float = 0.0
+    farthest: float = np.inf
 
     def at(self, cells: Mapping[Cell, Array]) -> Floats:
-        return np.asarray(cells[Cell(self.name, self.place)], np.float64) - self.origin
+        x = np.asarray(cells[Cell(self.name, self.place)], np.float64)
+        x = np.where(np.abs(x) < self.least, 0.0, x) - self.origin
+        return np.clip(x, -self.farthest, self.farthest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +125,41 @@ class Log(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Expression):
-    """The number, or 0 where a cell is missing."""
+class Abs(Expression):
+    """The distance to zero."""
 
     of: Expression
 
     def at(self, cells: Mapping[Cell, Array]) -> Floats:
-        return np.nan_to_num(self.of.at(cells), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        return np.asarray(np.abs(self.of.at(cells)))
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Expression):
+    """The number, or 0 where the cell is missing."""
+
+    cell: Cell
+    of: Expression
+
+    def at(self, cells: Mapping[Cell, Array]) -> Floats:
+        return np.where(np.isnan(self.cell.at(cells)), 0.0, self.of.at(cells))
+
+
+@dataclass(frozen=True, slots=True)
+class Within(Expression):
+    """One number where the cell is between two ends, and another where it is not."""
+
+    cell: Cell
+    low: float
+    high: float
+    inside: Expression
+    outside: Expression
+
+    def at(self, cells: Mapping[Cell, Array]) -> Floats:
+        x = self.cell.at(cells)
+        there = (x >= self.low) & (x <= self.high)
+        value = np.where(there, self.inside.at(cells), self.outside.at(cells))
+        return np.where(np.isnan(x), np.nan, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +209,16 @@ Cells: TypeAlias = Sequence[Cell]
 
 def squared(x: Expression) -> Expression:
     return Times(x, x)
+
+
+def from_zero(centers: Floats, deviation: float) -> tuple[Floats, float]:
+    """Centers, with those next to zero at zero, and how close to zero a cell is as good as there.
+
+    A cell is rounded only where there is such a center: distances to others do not vanish.
+    """
+    least = NEAREST * deviation
+    at_zero = np.abs(centers) <= least
+    return np.where(at_zero, 0.0, centers), least if at_zero.any() else 0.0
 
 
 def _expression(value: Expression | float) -> Expression:

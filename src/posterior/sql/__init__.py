@@ -23,8 +23,9 @@ def to_sql(
 ) -> str:
     """A query that gives each row of a table its posterior, as `predict_proba` would.
 
-    The answer has the columns kept, `predicted`, and `p_` of each class. A missing cell is NULL.
-    Where the model needs all cells, a row that lacks one has NULL for an answer.
+    The answer has the columns kept, `predicted`, and `p_` of each class. A missing cell is NULL or
+    NaN. Where the model needs all cells, a row that lacks one has NULL for an answer, and so has a
+    row that Python refuses: with an infinite cell, or a count below zero.
 
     Parameters
     ----------

@@ -9,7 +9,22 @@ from typing import Literal
 
 from sqlglot import exp
 
-from posterior.sql.expressions import SQL, column, double, is_missing, number, over, text
+from posterior.sql.expressions import (
+    SQL,
+    between,
+    cases,
+    column,
+    double,
+    exceeds,
+    is_finite,
+    is_missing,
+    is_number,
+    is_there,
+    less,
+    number,
+    over,
+    text,
+)
 
 TABLE = "t"  # what the table is called inside the query
 SECONDS = 86400.0  # of a day
@@ -57,18 +72,38 @@ class Column:
         return is_missing(self.raw)
 
     def as_number(self) -> SQL:
+        """The cell as a double; NULL if it is NaN or infinite."""
         if self.made is not None:
             return self.made.copy()
-        if self.reading != "date":
-            return double(self.raw)
-        seconds = exp.TimeToUnix(this=exp.cast(self.raw, "timestamp"))
-        return over(double(seconds), SECONDS)  # in days since 1970
+        if self.reading == "date":
+            seconds = exp.TimeToUnix(this=exp.cast(self.raw, "timestamp"))
+            return over(double(seconds), SECONDS)  # in days since 1970
+        x = double(self.raw)
+        return cases([(is_finite(x), x.copy())])
 
     def as_words(self) -> SQL:
         return exp.Lower(this=text(self.raw)) if self.reading == "boolean" else text(self.raw)
 
-    def number(self) -> SQL:
-        return self.sheet.cell(self.name, self.as_number())
+    def number(self, least: float = 0.0) -> SQL:
+        """A number; zero if it is closer to zero than `least`."""
+        return self.sheet.cell(self.name, _rounded(self.as_number(), least))
+
+    def number_or_infinity(self, least: float = 0.0) -> SQL:
+        """The same, but for infinite cells, so that they are not missing ones."""
+        if self.made is not None or self.reading == "date":
+            return self.number(least)
+        x = double(self.raw)
+        return self.sheet.cell(self.name, _rounded(cases([(is_number(x), x.copy())]), least))
+
+    def distance(self, center: float, least: float, farthest: float) -> SQL:
+        """x - center, at most as large as the farthest; zero if it is less than the least."""
+        center = center if abs(center) > least else 0.0
+        x = _rounded(self.as_number(), least if center == 0 else 0.0)
+        ends = center - farthest, center + farthest
+        inside = between(x, *ends), less(x.copy(), center)
+        above, below = (number(sign * farthest) for sign in (1, -1))
+        beyond = [(exceeds(x.copy(), ends[1]), above), (is_there(x.copy()), below)]
+        return self.sheet.cell(self.name, cases([inside, *beyond]))
 
     def words(self) -> SQL:
         return self.sheet.cell(self.name, self.as_words())
@@ -76,6 +111,11 @@ class Column:
     def numbers(self, made: Mapping[str, SQL]) -> list[Column]:
         """Numbers made of this column, by their names."""
         return [replace(self, name=name, made=value) for name, value in made.items()]
+
+
+def _rounded(x: SQL, least: float) -> SQL:
+    """Zero if x is closer to it than that, since PostgreSQL refuses products that vanish."""
+    return cases([(between(x, -least, least), number(0.0))], x.copy()) if least else x
 
 
 def spellings(level: str, levels: Iterable[str]) -> list[str]:

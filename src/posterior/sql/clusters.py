@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from posterior.estimators.kmeans.common import Clusters
+from posterior.families.symbols import FARTHEST, from_zero
 from posterior.sql.cells import Column
-from posterior.sql.expressions import less, negative, or_else, times
+from posterior.sql.densities import within
+from posterior.sql.expressions import SQL, less, negative, times
 from posterior.sql.scores import Scores, Term, scores
 
 
@@ -23,9 +25,15 @@ def _(model: Clusters, columns: Sequence[Column]) -> Scores:
     centers = np.asarray(model.cluster_centers_, np.float64)
     found = []
     for j, c in enumerate(columns):
-        x = c.number()
-        squares = [times(less(x.copy(), m), less(x.copy(), m)) for m in centers[:, j]]
-        found.append(Term(c.name, [or_else(negative(s), 0.0) for s in squares]))
+        places, least = from_zero(centers[:, j], float(np.sqrt(model.variance_)))
+        x = c.number_or_infinity(least)
+        found.append(Term(c.name, [_closeness(x, m) for m in places]))
     with np.errstate(divide="ignore"):
         scale = float(1 / (2 * np.float64(model.variance_)))
     return Scores(np.arange(len(centers)), np.zeros(len(centers)), found, scale, model.weights_)
+
+
+def _closeness(x: SQL, center: float) -> SQL:
+    """-(x - c)², or so far away that no cluster is closer than another."""
+    square = times(less(x.copy(), center), less(x.copy(), center))
+    return within(x, (center - FARTHEST, center + FARTHEST), negative(square))

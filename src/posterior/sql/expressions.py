@@ -12,7 +12,8 @@ from posterior.data.names import plain
 
 SQL: TypeAlias = Any  # a node of sqlglot, whose classes have other names from version to version
 
-LEAST = -1e100  # stands for -∞: 0 times it is 0, and no database stumbles over a sum of it
+LEAST = -1e304  # stands for -∞: no database stumbles over a sum of it
+LARGEST = "1.7976931348623157e308"  # of the doubles
 DOUBLE = exp.DataType.build("double")
 DEEPEST = 50  # terms in a row; databases limit how deep an expression nests
 
@@ -30,6 +31,24 @@ def number(value: float) -> SQL:
 
 def has_infinity(value: SQL) -> bool:
     return any(each.this == repr(-LEAST) for each in value.find_all(exp.Literal))
+
+
+def is_number(value: SQL) -> SQL:
+    """Not NaN, which is more than all numbers to some databases, and compares with none to others:
+    so is -NaN."""
+    below, above = (
+        exp.LTE(this=v, expression=_largest()) for v in (value, exp.Neg(this=value.copy()))
+    )
+    return exp.Or(this=below, expression=above)
+
+
+def is_finite(value: SQL) -> SQL:
+    """Neither NaN nor infinite."""
+    return exp.LTE(this=exp.Abs(this=value), expression=_largest())
+
+
+def _largest() -> SQL:
+    return exp.Literal(this=LARGEST, is_string=False)
 
 
 def word(text: str) -> SQL:
@@ -143,6 +162,11 @@ def is_missing(value: SQL) -> SQL:
 
 def is_there(value: SQL) -> SQL:
     return exp.Not(this=is_missing(value))
+
+
+def between(value: SQL, low: float, high: float) -> SQL:
+    """Whether low ≤ value ≤ high."""
+    return exp.Between(this=value, low=number(low), high=number(high))
 
 
 def exceeds(value: SQL, threshold: float) -> SQL:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from posterior.estimators.logistic.model import LogisticModel
+from posterior.families.symbols import from_zero
 from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
 from posterior.sql.cells import Column, indicator, spellings
 from posterior.sql.expressions import SQL, among, cases, is_missing, less, number, or_else, times
@@ -23,7 +24,9 @@ def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
     typical = getattr(model, "typical_", np.zeros(coef.shape[1]))
     found = []
     for j, each in enumerate(inputs):
-        x = each.number()
+        steepest = np.abs(coef[:, j]).max()
+        _, least = from_zero(typical[[j]], 1 / steepest if steepest else 0.0)
+        x = each.number(least)
         weighted = [times(number(w), less(x.copy(), typical[j])) for w in coef[:, j]]
         found.append(Term(each.name, weighted))
     return Scores(model.classes_, intercept + coef @ typical, found)
@@ -41,7 +44,7 @@ def encoded(encoding: Encoding, columns: Sequence[Column]) -> list[Column]:
 def _number(each: NumberColumn, source: Column) -> list[SQL]:
     if not each.gaps:
         return [source.as_number()]
-    return [or_else(source.as_number(), each.fill), indicator(source.is_missing())]
+    return [or_else(source.as_number(), each.fill), indicator(is_missing(source.as_number()))]
 
 
 def _levels(each: CategoryColumn, source: Column) -> list[SQL]:

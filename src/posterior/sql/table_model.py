@@ -8,7 +8,7 @@ from dataclasses import replace
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import Levels, Numbers, ScaledNumber
 from posterior.sql.cells import Column, Reading, indicator
-from posterior.sql.expressions import SQL, less, or_else, over, total
+from posterior.sql.expressions import SQL, is_missing, less, or_else, over, total
 from posterior.sql.generative import temperature
 from posterior.sql.logistic import level_indicators, unless
 from posterior.sql.scores import Scores, Term, scores
@@ -52,7 +52,7 @@ def _scaled(each: ScaledNumber, source: Column) -> list[SQL]:
     if each.keep_missing:
         return [value]
     filled = or_else(value, 0.0)
-    return [filled, indicator(source.is_missing())] if each.gaps else [filled]
+    return [filled, indicator(is_missing(source.as_number()))] if each.gaps else [filled]
 
 
 def _levels(each: Levels, source: Column) -> list[SQL]:

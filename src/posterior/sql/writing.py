@@ -149,11 +149,15 @@ class Query:
         found = []
         for k, name in enumerate(self.score):
             behind = exp.Sub(this=column(name), expression=column(self.best))
-            scaled = times(number(self.found.scale), behind) if self.found.scale != 1 else behind
+            scaled = (
+                times(number(self.found.scale), behind.copy())
+                if self.found.scale != 1
+                else behind.copy()
+            )
             share = exp.Exp(this=scaled)
             if self.found.shares is not None:
                 share = times(number(self.found.shares[k]), share)
-            far = exp.LT(this=scaled.copy(), expression=number(FAR))
+            far = exp.LT(this=behind.copy(), expression=number(FAR / self.found.scale))
             found.append(cases([(far, number(0.0))], share))
         return found
 

@@ -14,6 +14,7 @@ from posterior.app.cli import models
 from posterior.app.server.cells import Row, table_of
 from posterior.app.server.columns import Column, columns_of, reads_documents
 from posterior.data import validate
+from posterior.data.by_class import in_order
 from posterior.data.learned_types import Types
 from posterior.data.names import plain
 from posterior.data.typing import Floats
@@ -111,28 +112,14 @@ class Served:
 
     def shares(self, priors: Mapping[str, float]) -> Floats:
         """Shares of the classes, in their order; they may be counts."""
-        given = np.array(self._by_class(priors, "a share"))
+        given = np.array(in_order(priors, self.classes, "shares"), np.float64)
         if not (np.isfinite(given).all() and given.sum() > 0):
             raise ValueError("Expected shares of the classes with a sum above zero.")
-        return validate.priors(given / given.sum(), len(self.classes))
+        return validate.priors(given / given.sum(), self.classes)
 
     def prices(self, costs: Mapping[str, Mapping[str, float]] | None) -> Floats | None:
         """costs[truth, answer], (k, k)."""
-        if costs is None:
-            return None
-        table = [self._by_class(costs[c], "a cost") for c in self._named(costs, "costs")]
-        return validate.costs(table, len(self.classes))
-
-    def _by_class(self, given: Mapping[str, float], what: str) -> list[float]:
-        return [float(given[label]) for label in self._named(given, what)]
-
-    def _named(self, given: Mapping[str, Any], what: str) -> list[str]:
-        if set(given) != set(self.classes):
-            raise ValueError(
-                f"Expected {what} for each of the classes {self.classes[:20]}, got "
-                f"{list(given)[:20]}."
-            )
-        return self.classes
+        return None if costs is None else validate.costs(costs, self.classes)
 
 
 def decide(posterior: Floats, prices: Floats | None) -> tuple[Any, Floats | None]:

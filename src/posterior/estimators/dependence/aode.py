@@ -38,7 +38,7 @@ class AODE(DependenceClassifier):
         always are.
     bins : mapping of columns to cut points, optional
         For columns of numbers; others are cut by the first rows that come.
-    class_prior : array of shape (n_classes,), optional
+    class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
     calibrated : {"temperature", "isotonic"}, optional
         Correct the probabilities by out-of-fold scores, which cost no refit.

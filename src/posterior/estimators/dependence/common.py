@@ -31,7 +31,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "smoothing": [None, object],
     "categories": [bool, "array-like", None],
     "bins": [Mapping, None],
-    "class_prior": ["array-like", None],
+    "class_prior": ["array-like", Mapping, None],
     "calibrated": CALIBRATED,
 }
 

@@ -55,7 +55,7 @@ class Discriminant(NumericClassifier):
             self._check_cells(X, first_row, fitting=False)
 
     def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.priors)
+        return log_prior(weight, self.priors, self.classes_)
 
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
         if is_one_row(statistics.pooled()).all():

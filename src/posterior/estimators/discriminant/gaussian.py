@@ -36,7 +36,7 @@ class GaussianDiscriminantAnalysis(Discriminant):
         One Σ for all classes makes the boundaries linear (LDA), one for each quadratic (QDA).
         Diagonal ones make columns independent (naive Bayes), spherical ones all alike. "tune"
         chooses by out-of-fold log loss, which costs no refit.
-    priors : array of shape (n_classes,), optional
+    priors : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
     shrinkage : float between 0 and 1, default=0.0
         How much of a sphere is mixed into each covariance.
@@ -70,7 +70,7 @@ class GaussianDiscriminantAnalysis(Discriminant):
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {"covariance": KINDS}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "covariance": [StrOptions({*KINDS, "tune"})],
-        "priors": ["array-like", None],
+        "priors": ["array-like", Mapping, None],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "pseudo_rows": [Interval(Real, 0, None, closed="left")],
         "predictive": ["boolean"],

@@ -14,6 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data.by_class import in_order
 from posterior.data.errors import DegenerateError
 from posterior.data.typing import Floats
 from posterior.estimators.checkpoint import FilePath
@@ -43,7 +44,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         deviate, "lsqr" and "eigen" take `shrinkage` and `covariance_estimator`, and "svd" and
         "eigen" can transform. All work on one set of sums here.
     shrinkage : "auto" or float between 0 and 1, optional
-    priors : array of shape (n_classes,), optional
+    priors : array of shape (n_classes,) or dict by class, optional
     n_components : int, optional
         Of `transform`; by default as many as there can be.
     store_covariance : bool, default=False
@@ -78,7 +79,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "priors": ["array-like", None],
+        "priors": ["array-like", Mapping, None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -160,7 +161,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         )
 
     def _priors(self, n_classes: int) -> Floats:
-        p = np.asarray(self.priors, np.float64)
+        p = np.asarray(in_order(self.priors, self.classes_, "priors"), np.float64)
         if (p < 0).any():
             raise ValueError("priors must be non-negative")
         if p.shape != (n_classes,):
@@ -178,7 +179,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
         refuse_sums(self._needs_rows() and self._given is None)
-        if self.priors is not None and abs(np.sum(self.priors) - 1.0) > 1e-5:
+        given = in_order(self.priors, self.classes_, "priors")
+        if given is not None and abs(np.sum(given) - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
         if len(self.classes_) > 1 and is_one_row(statistics).all():
             raise DegenerateError("The number of samples must be more than the number of classes.")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from posterior.data.by_class import in_order
 from posterior.data.errors import DegenerateError, DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.typing import Array, Floats
@@ -23,7 +24,7 @@ from posterior.estimators.discriminant.common import (
 )
 from posterior.estimators.elsewhere import found
 from posterior.estimators.learning import all_or_nothing
-from posterior.estimators.numeric import CALIBRATED, log_prior
+from posterior.estimators.numeric import CALIBRATED
 from posterior.families import MultivariateGaussian
 from posterior.families.incomplete import LOG_2PI
 from posterior.generative.joint import Joint, JointStatistics
@@ -42,7 +43,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         Which of scikit-learn's rules to follow: "svd" takes `reg_param`, "eigen" takes `shrinkage`
         and `covariance_estimator`. Both are one factorization here.
     shrinkage : "auto" or float between 0 and 1, optional
-    priors : array of shape (n_classes,), optional
+    priors : array of shape (n_classes,) or dict by class, optional
     reg_param : float between 0 and 1, default=0.0
         How much of an identity matrix is mixed into each covariance.
     store_covariance : bool, default=False
@@ -74,7 +75,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "solver": [StrOptions({"svd", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "priors": ["array-like", None],
+        "priors": ["array-like", Mapping, None],
         "reg_param": [Interval(Real, 0, 1, closed="both")],
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -147,9 +148,10 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     def _log_prior(self, weight: Floats) -> Floats:
         if self.priors is None:
-            return log_prior(weight, None)
+            return super()._log_prior(weight)
+        p = np.asarray(in_order(self.priors, self.classes_, "priors"), np.float64)
         with np.errstate(divide="ignore"):
-            return np.broadcast_to(np.log(np.asarray(self.priors, np.float64)), weight.shape)
+            return np.broadcast_to(np.log(p), weight.shape)
 
     def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
         if len(self.classes_) < 2:
@@ -213,7 +215,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             "rotations_": [vectors[:, ::-1] for _, vectors in axes],
         }
         if self.priors is not None:
-            learned["priors_"] = np.array(self.priors, np.float64)
+            given = in_order(self.priors, self.classes_, "priors")
+            learned["priors_"] = np.array(given, np.float64)
         if self.store_covariance:
             learned["covariance_"] = list(joint.parameters.covariance)
         return learned

@@ -26,7 +26,7 @@ class DiscreteNB(NumericClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
         "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
+        "class_prior": ["array-like", Mapping, None],
         "force_alpha": ["boolean"],
         "calibrated": CALIBRATED,
     }
@@ -63,4 +63,4 @@ class DiscreteNB(NumericClassifier):
     def _log_prior(self, weight: Floats) -> Floats:
         if self.class_prior is None and not self.fit_prior:
             return np.broadcast_to(-np.log(weight.shape[-1]), weight.shape).astype(np.float64)
-        return log_prior(weight, self.class_prior)
+        return log_prior(weight, self.class_prior, self.classes_)

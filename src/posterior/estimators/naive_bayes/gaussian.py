@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from posterior.data.by_class import in_order
 from posterior.data.typing import Floats
 from posterior.estimators.numeric import CALIBRATED, NumericClassifier, log_prior
 from posterior.families import Gaussian, GaussianParameters, VarianceFloor
@@ -20,7 +21,7 @@ class GaussianNB(NumericClassifier):
 
     Parameters
     ----------
-    priors : array of shape (n_classes,), optional
+    priors : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
     var_smoothing : float, default=1e-9
         Portion of the largest variance of all columns that is added to every variance.
@@ -50,7 +51,7 @@ class GaussianNB(NumericClassifier):
         "var_smoothing": tuple(10.0**e for e in range(-12, 1))
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "priors": ["array-like", None],
+        "priors": ["array-like", Mapping, None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
         "calibrated": CALIBRATED,
     }
@@ -77,11 +78,12 @@ class GaussianNB(NumericClassifier):
             self._check_cells(X, first_row, fitting=False)
 
     def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.priors)
+        return log_prior(weight, self.priors, self.classes_)
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         count = statistics.weight.rounded()
-        prior = count / count.sum() if self.priors is None else np.asarray(self.priors, float)
+        given = in_order(self.priors, self.classes_, "priors")
+        prior = count / count.sum() if given is None else np.asarray(given, float)
         return {
             "class_count_": count,
             "class_prior_": prior,

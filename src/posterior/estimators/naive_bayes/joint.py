@@ -35,7 +35,7 @@ class JointBayes(TableInput, JointClassifier):
     ----------
     alpha : float, default=1.0
         Pseudo-rows of every row that could be.
-    class_prior : array of shape (n_classes,), optional
+    class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
     calibrated : {"temperature", "isotonic"}, optional
         Correct the probabilities by out-of-fold scores, which cost no refit.
@@ -57,7 +57,7 @@ class JointBayes(TableInput, JointClassifier):
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {"alpha": (0.001, 0.01, 0.1, 1.0)}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="left")],
-        "class_prior": ["array-like", None],
+        "class_prior": ["array-like", Mapping, None],
         "calibrated": CALIBRATED,
     }
 

@@ -46,7 +46,7 @@ class NaiveBayes(MixedColumns, JointClassifier):
     prior_rows : float, default=1.0
         Weight of the prior of columns whose family was not given: pseudo-rows with the mean and
         variance of all classes for numbers, of every value for categories.
-    class_prior : array of shape (n_classes,), optional
+    class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
     predictive : bool, default=False
         Integrate over what is not known about the parameters (Student's t, negative binomial,
@@ -78,7 +78,7 @@ class NaiveBayes(MixedColumns, JointClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "families": [None, str, Mapping, object],
         "prior_rows": [Interval(Real, 0, None, closed="left")],
-        "class_prior": ["array-like", None],
+        "class_prior": ["array-like", Mapping, None],
         "predictive": ["boolean"],
         "calibrated": CALIBRATED,
     }

@@ -26,7 +26,7 @@ class MultinomialNB(DiscreteNB):
         Take alpha as it is; if False, at least 1e-10.
     fit_prior : bool, default=True
         Learn class probabilities; if False, all classes are alike.
-    class_prior : array of shape (n_classes,), optional
+    class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities, instead of learned ones.
     calibrated : {"temperature", "isotonic"}, optional
         Correct the probabilities by out-of-fold scores, which cost no refit.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -43,7 +44,7 @@ class PoissonNB(DiscreteNB):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="left")],
         "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
+        "class_prior": ["array-like", Mapping, None],
         "calibrated": CALIBRATED,
     }
 

@@ -61,8 +61,8 @@ class Answering(MultiOutputMixin, ClassifierMixin, Searching, PredictingFiles):
         ----------
         X : array, sparse matrix or frame, or None
             None asks about the training rows, each answered by the others.
-        costs : array of shape (n_classes, n_classes), optional
-            costs[i, j] is the price of answering class j when it is class i; the answer is the
+        costs : array of shape (n_classes, n_classes) or dict of dicts by class, optional
+            costs[i][j] is the price of answering class j when it is class i; the answer is the
             one of least expected cost.
         reject : float, optional
             Leave rows unanswered (masked) whose answer is less probable than this.
@@ -74,7 +74,7 @@ class Answering(MultiOutputMixin, ClassifierMixin, Searching, PredictingFiles):
         for classes, p in zip(self._classes(), self._posteriors(found), strict=True):
             codes = p.argmax(axis=1)
             if costs is not None:
-                codes = (p @ validate.costs(costs, len(classes))).argmin(axis=1)
+                codes = (p @ validate.costs(costs, classes)).argmin(axis=1)
             answers.append(classes[codes])
             if reject is not None:
                 masks.append(p[np.arange(len(p)), codes] < reject)

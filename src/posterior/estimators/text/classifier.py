@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -70,7 +71,7 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         One over the strength of the logistic model's penalty.
     calibrated : bool, default=True
         Let `fit` learn the sharpness s on documents held out; otherwise s = 1.
-    class_prior : array of shape (n_classes,), optional
+    class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities, instead of learned ones.
     min_df : int, default=1
         Documents that a term must be in to have a say.
@@ -109,7 +110,7 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
         "C": [Interval(Real, 0, None, closed="neither")],
         "calibrated": ["boolean"],
-        "class_prior": ["array-like", None],
+        "class_prior": ["array-like", Mapping, None],
         "min_df": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -285,7 +286,7 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         return self._model
 
     def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.class_prior)
+        return log_prior(weight, self.class_prior, self.classes_)
 
     def _family(self) -> Any:
         return _Possible()
