@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from listed import KINDS, table_of
+from scipy import sparse
 from strategies import Random, bits, counts, plain, table
 
 from posterior import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import narwhals as nw
@@ -22,35 +22,24 @@ from posterior.engines.local import n_threads
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.table import TableInput
 from posterior.families import (
-    Bernoulli,
     Binned,
     Categorical,
     Gaussian,
     Laplace,
     MEstimate,
-    Multinomial,
-    Poisson,
     Product,
     PseudoRows,
     StudentT,
+    by_name,
 )
-from posterior.families.family import AnyFamily
+from posterior.families.family import AnyFamily, Family
 from posterior.families.product import Parts
 from posterior.text.reading import term_rows
 from posterior.text.term_rows import TermRows
 from posterior.text.words import Words
 
-FAMILIES: dict[str, AnyFamily] = {
-    "bernoulli": Bernoulli(),
-    "binned": Binned(),
-    "categorical": Categorical(),
-    "gaussian": Gaussian(),
-    "multinomial": Multinomial(),
-    "poisson": Poisson(),
-    "student": StudentT(),
-    "words": Words(),
-}
-SPARSE = (Bernoulli, Multinomial, Poisson)  # families that read sparse rows
+FAMILIES: dict[str, AnyFamily] = {name: family() for name, family in by_name().items()}
+FAMILIES["words"] = Words()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +55,7 @@ class MixedColumns(TableInput, Hooks):
 
     families: Any
     prior_rows: Any
+    predictive: bool = False
     chooses: ClassVar[bool] = False  # whether families="auto" has a meaning
     chosen_: Mapping[int, str]  # families of columns of numbers, by their places
     reads_text: ClassVar[bool] = False  # whether sentences are words; otherwise they are kinds
@@ -77,9 +67,9 @@ class MixedColumns(TableInput, Hooks):
 
     def _takes_sparse(self) -> bool:
         """Whether one family of counts has all columns."""
-        if isinstance(self.families, str):
-            return isinstance(FAMILIES.get(self.families), SPARSE)
-        return isinstance(self.families, SPARSE)
+        asked = self.families
+        family = FAMILIES.get(asked) if isinstance(asked, str) else asked
+        return isinstance(family, Family) and family.reads_sparse
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
         if sparse.issparse(X) and self._takes_sparse():
@@ -132,8 +122,8 @@ class MixedColumns(TableInput, Hooks):
                 family = Words(Laplace(self.prior_rows))
             else:
                 family = Categorical(Laplace(self.prior_rows))
-            if getattr(self, "predictive", False) and hasattr(family, "predictive"):
-                family = replace(family, predictive=True)  # type: ignore[type-var]
+            if self.predictive and family is not None:
+                family = family.integrated()
             families.append(family)
         if all(family is None for family in families):
             raise ValueError("Expected a family for at least one column, got None for all.")
@@ -146,24 +136,24 @@ class MixedColumns(TableInput, Hooks):
         """Whether one family of numbers has all columns."""
         blocks = self._blocks()
         whole = len(blocks) == 1 and len(blocks[0][1]) == len(self.schema_)
-        return whole and not isinstance(blocks[0][0], Categorical | Words)
+        return whole and blocks[0][0].support not in ("category", "text")
 
     def _blocks(self) -> list[tuple[AnyFamily, tuple[int, ...]]]:
         """Columns that share a family, together; each text has its own words."""
         blocks: dict[Any, tuple[AnyFamily, list[int]]] = {}
         for j, family in enumerate(self._assigned()):
             if family is not None:
-                key = (family, j) if isinstance(family, Words) else family
+                key = (family, j) if family.support == "text" else family
                 blocks.setdefault(key, (family, []))[1].append(j)
         return [(family, tuple(js)) for family, js in blocks.values()]
 
     def _block(
         self, columns: Array | list[nw.Series[Any]], family: AnyFamily, js: tuple[int, ...]
     ) -> Any:
-        if isinstance(family, Words):
+        if family.support == "text":
             texts = frames.items(_cells(columns, js[0]), self.schema_[js[0]].name)
             return term_rows(texts, self.engine_.map, n_threads())
-        if isinstance(family, Categorical):
+        if family.support == "category":
             coded = [_coded(columns, j, self.schema_[j].name) for j in js]
             codes, values = zip(*coded, strict=True)
             return CodedRows(kernels.stack_columns(codes), values)
@@ -176,14 +166,13 @@ class MixedColumns(TableInput, Hooks):
         for (family, js), part in zip(self._blocks(), parts, strict=True):
             if isinstance(part, CodedRows | TermRows):
                 continue
-            counts = isinstance(family, Multinomial | Poisson)
             validate.check_numbers(
                 part,
                 first_row=first_row,
                 names=self._feature_names()[list(js)],
-                allow_missing=not isinstance(family, Multinomial)
-                and not isinstance(part, SparseRows),
-                allow_negative=not counts,
+                allow_missing=family.reads_missing and not isinstance(part, SparseRows),
+                allow_negative=family.support == "real",
+                allow_zero=family.support != "positive",
                 estimator=f"the {type(family).__name__} columns of {type(self).__name__}",
             )
 
@@ -203,7 +192,7 @@ class MixedColumns(TableInput, Hooks):
         learned = learned if isinstance(features, Parts) else (learned,)
         for (family, js), part, found in zip(self._blocks(), parts, learned, strict=True):
             for i, j in enumerate(js):
-                seen[j] = _summary(family, part, found, i)
+                seen[j] = family.summary(part, found, i)
         families = self._assigned()
         return Table(
             {
@@ -250,7 +239,7 @@ def _family(asked: Any, name: Any) -> AnyFamily:
                 f"Expected one of {sorted(FAMILIES)} for column {name!r}, got {asked!r}."
             )
         return FAMILIES[asked]
-    if not hasattr(asked, "statistics"):
+    if not isinstance(asked, Family):
         raise TypeError(
             f"Expected a family or its name for column {name!r}, got {type(asked).__name__}."
         )
@@ -274,20 +263,3 @@ def _sampled(part: Any, i: int, kind: frames.Kind) -> Array:
         return np.asarray(part[:, i])
     values = part.values[i][part.codes[:, i]]
     return values.astype(np.float64) if kind == "number" else values
-
-
-def _summary(family: AnyFamily, part: Any, learned: Any, i: int) -> str:
-    """What one column holds: of statistics and parameters of its family."""
-    if isinstance(family, Binned):
-        cuts = [f"{cut:.4g}" for cut in learned.cuts()[i]]
-        shown = ", ".join(cuts[:4]) + (", ..." if len(cuts) > 4 else "")
-        return f"{len(cuts) + 1} bins, cut at {shown}" if cuts else "1 bin"
-    if isinstance(family, StudentT):
-        return f"{learned.freedom[0, i]:.3g} degrees of freedom"
-    if isinstance(family, Words):
-        return f"{len(part.terms):,} words"
-    if not isinstance(family, Categorical):
-        return ""
-    values = part.values[i]
-    shown = ", ".join(str(v) for v in values[:4])
-    return shown if len(values) <= 4 else f"{shown}, ... ({len(values)})"

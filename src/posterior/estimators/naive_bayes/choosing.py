@@ -6,7 +6,6 @@ import numpy as np
 
 from posterior.data.rows import Blocks, Hard, Rows
 from posterior.estimators.columns import MixedColumns, number_families
-from posterior.families import Gaussian
 from posterior.generative.choice import choose
 from posterior.generative.held_out import stratified_folds
 from posterior.generative.joint import labeling
@@ -23,13 +22,13 @@ def chosen_families(model: MixedColumns, rows: Rows, prior_rows: float) -> dict[
     assert isinstance(groups, Hard)
     parts = rows.X.parts if isinstance(rows.X, Blocks) else (rows.X,)
     blocks = list(zip(model._blocks(), parts, strict=True))
-    open_ = next((b for b in blocks if isinstance(b[0][0], Gaussian)), None)
+    open_ = next((b for b in blocks if b[0][0].support == "real"), None)
     present = np.bincount(groups.codes, minlength=groups.n_groups)
     folds = min(FOLDS, int(present.max()))
     if open_ is None or folds < 2 or groups.n_groups < 2:
         return {}
     (normal, columns), numbers = open_
-    assert isinstance(normal, Gaussian) and isinstance(numbers, np.ndarray)
+    assert isinstance(numbers, np.ndarray)
     listed = number_families(prior_rows) | {"gaussian": normal}
     with model._names():
         chosen = choose(

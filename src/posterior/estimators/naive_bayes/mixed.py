@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from math import prod
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +21,6 @@ from posterior.estimators.joint_classifier import JointClassifier
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.naive_bayes.choosing import chosen_families
 from posterior.estimators.numeric import CALIBRATED
-from posterior.families import Bernoulli, Categorical, Gaussian, PseudoRows
 from posterior.families.product import Parts
 from posterior.generative.joint import Joint, JointStatistics
 
@@ -156,11 +155,9 @@ class NaiveBayes(MixedColumns, JointClassifier):
         features = statistics.features
         parts = features.parts if isinstance(features, Parts) else (features,)
         for (family, js), part in zip(self._blocks(), parts, strict=True):
-            if not (isinstance(family, Gaussian) and isinstance(family.prior, PseudoRows)):
-                continue
-            constant = Gaussian(None).estimate(part.pooled()).variance[0] == 0
-            if constant.any() and statistics.weight.sum().rounded() > 1:
-                names = [str(self.schema_[j].name) for j, c in zip(js, constant, strict=True) if c]
+            constant = family.silent(part)
+            if constant and statistics.weight.sum().rounded() > 1:
+                names = [str(self.schema_[js[i]].name) for i in constant]
                 warnings.warn(
                     f"Column(s) {', '.join(names)} never vary and say nothing about the class; "
                     "they are left out until they do.",
@@ -177,11 +174,9 @@ class NaiveBayes(MixedColumns, JointClassifier):
         cells = 1
         features = self.statistics_.features
         parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, js), part in zip(self._blocks(), parts, strict=True):
-            if isinstance(family, Categorical):
-                cells *= int(np.prod([len(v) for v in part.values], dtype=object))
-            elif isinstance(family, Bernoulli):
-                cells *= 2 ** len(js)
-            else:
+        for (family, _), part in zip(self._blocks(), parts, strict=True):
+            sizes = family.sizes(part)
+            if sizes is None:
                 return None
+            cells *= prod(sizes)
         return cells
