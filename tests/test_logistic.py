@@ -312,8 +312,10 @@ def test_a_mixed_table_is_encoded_by_name():
         model.predict_proba(unseen), expected.predict_proba([[2.0, 0, 0, 0, 1, 0]]), atol=1e-6
     )
     assert "color=red" in str(model.explain(pd.DataFrame(table)[:1]))
-    with pytest.raises(TypeError, match="Expected a frame"):
+    with pytest.raises(ValueError, match="6 features"):
         model.predict(by_hand)
+    rows = pd.DataFrame(table).astype(object)
+    assert_array_equal(model.predict_proba(rows.to_numpy()), model.predict_proba(rows))
 
 
 def test_gaps_that_were_never_learned_are_refused():

@@ -380,7 +380,7 @@ BROKEN = {
         lambda m: set_field(m.statistics_.weight, "limbs", np.zeros((2, 0), np.int64)),
     ),
     "a huge exponent": ("Gaussian", lambda m: set_field(m.statistics_.weight, "exponent", 2**20)),
-    "a column too few": ("mixed", lambda m: set_field(m, "schema_", m.schema_[:1])),
+    "a column too few": ("mixed", lambda m: set_field(m.plan_, "columns", m.plan_.columns[:1])),
     "probabilities of fewer values": (
         "mixed",
         lambda m: set_field(

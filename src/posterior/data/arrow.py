@@ -16,6 +16,11 @@ def is_table(X: Any) -> bool:
     return _is(X, "Table")
 
 
+def is_array(X: Any) -> bool:
+    """Whether X is a single column of Arrow."""
+    return _is(X, "Array") or _is(X, "ChunkedArray")
+
+
 def _is(X: Any, kind: str) -> bool:
     """Whether X is of a type of pyarrow; nothing is before that is imported."""
     arrow = sys.modules.get("pyarrow")
@@ -25,9 +30,10 @@ def _is(X: Any, kind: str) -> bool:
 def numbers(table: Any) -> Array | None:
     """The rows of a table as an array, NaN where a cell is missing; None if some are no numbers."""
     columns = [column.to_numpy() for column in table.columns]
-    if not columns or not all(c.dtype.kind in "fiu" and c.dtype.itemsize > 2 for c in columns):
+    if not columns or not all(c.dtype.kind in "fiu" for c in columns):
         return None
-    kind = np.result_type(*columns)
+    kind = np.result_type(*{c.dtype for c in columns})
+    kind = kind if kind.itemsize in (4, 8) else np.dtype(np.float64)
     return kernels.stack_columns([column.astype(kind, copy=False) for column in columns])
 
 

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from posterior.data import arrow
+from posterior.data.cells import TIMES as TIMES
+from posterior.data.cells import ArrayColumn, Column
+from posterior.data.cells import Kind as Kind
+from posterior.data.cells import kind as kind
+from posterior.data.cells import missing as missing
+from posterior.data.cells import numbers as numbers
 from posterior.data.names import plain, quoted
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.typing import Array, Codes
 
-Kind = Literal["number", "category", "text"]
-
-TIMES = (date, time, timedelta)
 TEXTS, WORDS = 20, 5  # texts are more than so many, and have so many words on average,
 FEW_WORDS, LETTERS = 3, 40  # or so many that are long
 SOME = 1000  # different values that stand for all
-EPOCH = np.datetime64("1970-01-01", "us")
 
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
@@ -60,39 +60,25 @@ def first_row(X: Any) -> tuple[Any, ...]:
     return tuple(np.asarray(X)[0])
 
 
-def kind(column: nw.Series[Any]) -> Kind:
-    """Whether a column is a number or a category; an error if it is neither."""
-    dtype = column.dtype
-    if dtype == nw.Boolean:
-        return "category"
-    if dtype.is_numeric() or dtype.is_temporal():
-        return "number"
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return "category"
-    kinds = {type(v) for v in column.to_list() if not missing(v)}
-    if kinds <= {str, bool, np.bool_}:
-        return "category"
-    if all(issubclass(k, (int, float, Decimal, np.number, *TIMES)) for k in kinds):
-        return "number"
-    names = sorted(k.__name__ for k in kinds)
-    raise TypeError(
-        f"Expected numbers or categories in column {column.name!r}, got values of type "
-        f"{', '.join(names)}. Convert the column, or leave it out."
-    )
-
-
-def kind_or_text(column: nw.Series[Any]) -> Kind:
-    """The same, where strings that hardly repeat and have many words are text."""
+def kind_or_text(column: Column) -> Kind:
+    """The kind, where strings that hardly repeat and have many words are text."""
     found = kind(column)
-    if found != "category" or column.dtype == nw.Boolean:
+    if found != "category" or are_truths(column):
         return found
     known = strings(column)
     if known is None:
-        texts = are_texts([cell for cell in column.to_list() if not missing(cell)])
+        sentences = are_texts([cell for cell in column.to_list() if not missing(cell)])
     else:
         values, codes = known
-        texts = are_sentences(values[:SOME], len(values), int((codes >= 0).sum()))
-    return "text" if texts else found
+        sentences = are_sentences(values[:SOME], len(values), int((codes >= 0).sum()))
+    return "text" if sentences else found
+
+
+def are_truths(column: Column) -> bool:
+    """Whether the type of a column says that its cells are true or false."""
+    if isinstance(column, ArrayColumn):
+        return column.cells.dtype == bool
+    return column.dtype == nw.Boolean
 
 
 def are_texts(cells: Sequence[Any]) -> bool:
@@ -108,53 +94,6 @@ def are_sentences(some: Sequence[str], n_values: int, n_cells: int) -> bool:
     words = sum(len(value.split()) for value in some) / len(some)
     letters = sum(map(len, some)) / len(some)
     return words >= WORDS or (words >= FEW_WORDS and letters >= LETTERS)
-
-
-def missing(value: Any) -> bool:
-    """Whether a cell holds nothing: None, NaN, or a library's own mark."""
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA refuses to say
-        return True
-
-
-def numbers(column: nw.Series[Any]) -> Floats:
-    """A column as doubles, NaN where a cell is missing; times count in days."""
-    if column.dtype.is_numeric():
-        cells = column.to_numpy()
-        if cells.dtype.kind in "fiu" or not column.is_null().any():
-            return np.asarray(cells, np.float64)
-    values = column.to_list()
-    try:
-        return np.array([np.nan if missing(v) else _number(v) for v in values])
-    except (TypeError, ValueError):
-        row, bad = next((i, v) for i, v in enumerate(values) if not (missing(v) or _is_number(v)))
-        raise ValueError(
-            f"Expected numbers in column {column.name!r}, got {bad!r} in row {row}. Make it a "
-            'category, families={...: "categorical"}, or mark the cell as missing.'
-        ) from None
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, timedelta):
-        return value / timedelta(days=1)
-    if isinstance(value, time):
-        return (value.hour * 60 + value.minute + value.second / 60) / 1440
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        value = value.astimezone(UTC).replace(tzinfo=None)
-    if isinstance(value, date):
-        return float((np.datetime64(value, "us") - EPOCH) / np.timedelta64(1, "D"))
-    return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        _number(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def items(column: Sequence[Any], name: Any) -> list[str | None]:
@@ -198,8 +137,10 @@ def encode(cells: Sequence[str | None], values: Array) -> Array:
     return np.fromiter(codes, np.int32, len(cells))
 
 
-def strings(column: nw.Series[Any]) -> tuple[list[str], Codes] | None:
-    """Different strings of a column, and their codes, -1 if missing, if Arrow can tell them."""
+def strings(column: Column) -> tuple[list[str], Codes] | None:
+    """Different strings of a column, and their codes, -1 if missing; None if there are others."""
+    if isinstance(column, ArrayColumn):
+        return column.words
     if column.dtype not in (nw.String, nw.Categorical, nw.Enum):
         return None
     try:
@@ -208,21 +149,61 @@ def strings(column: nw.Series[Any]) -> tuple[list[str], Codes] | None:
         return None
 
 
-def coded(column: nw.Series[Any], name: Any) -> tuple[Array, Array]:
+def coded(column: Column, name: Any) -> tuple[Array, Array]:
     """Codes of the cells, -1 where missing, and the sorted values, as text."""
-    known = strings(column)
-    if known is None:
-        return coded_cells(column.to_list(), name)
-    texts, codes = known
-    values = distinct(texts)
-    return np.append(encode(texts, values), np.int32(-1))[codes], values
-
-
-def coded_cells(column: Sequence[Any], name: Any) -> tuple[Array, Array]:
-    """The same of a list of cells."""
-    cells = items(column, name)
+    cells, codes = different(column, name)
     values = distinct(cells)
-    return encode(cells, values), values
+    return np.append(encode(cells, values), np.int32(-1))[codes], values
+
+
+def different(column: Column, name: Any) -> tuple[list[str | None], Codes]:
+    """The different cells of a column as text, and which of them each row has; -1 is none."""
+    if are_truths(column):
+        return _truths(column)
+    if (words := strings(column)) is not None:
+        return [*words[0]], words[1]
+    if (measured := _numbers(column, name)) is not None:
+        return measured
+    cells = items(column.to_list(), name)
+    place = {text: code for code, text in enumerate(dict.fromkeys(cells))}
+    return [*place], np.fromiter(map(place.__getitem__, cells), np.int32, len(cells))
+
+
+def texts(column: Column, name: Any) -> Array:
+    """Cells as text, None where missing, as an array of objects."""
+    kind(column)  # refuses cells that are no values
+    values, codes = different(column, name)
+    return np.array([*values, None], dtype=object)[codes]
+
+
+def _truths(column: Column) -> tuple[list[str | None], Codes]:
+    if isinstance(column, ArrayColumn):
+        true, gap = column.cells, None
+    else:
+        true, gap = column.fill_null(value=False).to_numpy(), column.is_null().to_numpy()
+    n_true, n_gaps = int(np.count_nonzero(true)), 0 if gap is None else int(np.count_nonzero(gap))
+    seen = [str(v) for v, n in ((False, len(true) - n_true - n_gaps), (True, n_true)) if n]
+    codes = true.astype(np.int32) if len(seen) == 2 else np.zeros(len(true), np.int32)
+    if n_gaps:
+        codes[gap] = -1
+    return [*seen], codes
+
+
+def _numbers(column: Column, name: Any) -> tuple[list[str | None], Codes] | None:
+    """The same of numbers that NumPy holds; few different ones stand in many cells."""
+    if isinstance(column, ArrayColumn):
+        cells, known = column.cells, np.ones(len(column), bool)
+    elif column.dtype.is_numeric():  # whole numbers stay whole beside missing cells
+        cells, known = column.drop_nulls().to_numpy(), ~column.is_null().to_numpy()
+    else:
+        return None
+    if cells.dtype.kind not in "fiu":
+        return None
+    if cells.dtype.kind == "f" and np.isinf(cells).any():
+        items(column.to_list(), name)  # says in which row
+    codes = np.full(len(column), -1, np.int32)
+    values, codes[known] = np.unique(cells, return_inverse=True)
+    return items(values.tolist(), name), codes
 
 
 def from_columns(columns: dict[str, Any], backend: Any = None) -> nw.DataFrame[Any]:

@@ -40,7 +40,20 @@ def _streamed(X: Any, home: str) -> Source | None:
         return streams.query(X)
     paths = [X] if isinstance(X, str | os.PathLike) else X
     if isinstance(paths, list) and paths and all(isinstance(p, str | os.PathLike) for p in paths):
+        _refuse_texts(paths)
         return streams.matching(paths)
     if home in {"duckdb", "_duckdb"} and hasattr(X, "to_arrow_reader"):
         return streams.Query(X)
     return X if hasattr(X, "batches") and hasattr(X, "names") else None
+
+
+def _refuse_texts(paths: list[Any]) -> None:
+    """A list of strings that are no paths is a list of texts."""
+    from posterior.data import containers, streams
+
+    texts = all(isinstance(p, str) and not streams.PATTERN.search(p) for p in paths)
+    if len(paths) > 1 and texts and not any(map(os.path.exists, paths)):
+        raise FileNotFoundError(
+            f"Expected rows, or paths of files, got {len(paths)} strings of which none is a file, "
+            f"such as {paths[0]!r:.60}. {containers.TEXTS}."
+        )

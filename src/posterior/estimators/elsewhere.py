@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -153,9 +153,9 @@ def _correct(model: Any, names: Sequence[str], found: Described) -> bool:
         return False
     pairs = zip(names, found.columns, strict=True)
     kinds = {name: "text" if strings.are_sentences() else "category" for name, strings in pairs}
-    before = model.schema_
-    model.schema_ = tuple(replace(c, kind=kinds.get(c.name, c.kind)) for c in before)
-    return bool(model.schema_ != before)
+    before = model.plan_
+    model.plan_ = before.with_kinds(kinds)
+    return bool(model.plan_ != before)
 
 
 def _strings(table: Any) -> list[str]:

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from posterior.data import arrow, validate
+from posterior.data import containers, frames, validate
 from posterior.data.by_class import in_order
 from posterior.data.rows import Features, SparseRows
 from posterior.data.typing import Floats
@@ -36,6 +36,7 @@ class NumericInput(Parameters):
     accepts_sparse: ClassVar[bool] = True
     accepts_missing: ClassVar[bool] = True
     accepts_negative: ClassVar[bool] = True
+    where_words: ClassVar[str] = containers.CONVERT  # what to do about words
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -47,14 +48,16 @@ class NumericInput(Parameters):
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
         if self._is_plain(X, reset):
             return X if isinstance(X, np.ndarray) else SparseRows.of(X)
-        if not reset and arrow.is_table(X) and X.column_names == self._feature_names_seen():
-            numbers = arrow.numbers(X)
-            if numbers is not None and len(numbers):
-                return numbers
+        frame = frames.as_frame(X)
+        numbers = None if frame is None else containers.number_rows(frame, truths=True)
+        if numbers is not None and 0 not in numbers.shape:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return numbers
         if getattr(X, "shape", (1, 1))[1:] == (0,):  # a frame of no columns has no type either
             raise ValueError(
                 f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
             )
+        containers.refuse_words(X, self.where_words)
         table = validate_data(
             self,
             X,
@@ -65,9 +68,6 @@ class NumericInput(Parameters):
         if not isinstance(table, np.ndarray):
             return SparseRows.of(table)
         return table.astype(np.float64) if table.dtype.kind == "O" else table  # None is missing
-
-    def _feature_names_seen(self) -> list[str]:
-        return list(getattr(self, "feature_names_in_", ()))
 
     def _is_plain(self, X: Any, reset: bool) -> bool:
         """Whether X is what the kernels read, so that the long way of checking can be spared."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from posterior.data import frames
+from posterior.data import containers, frames
+from posterior.data.cells import Column
 from posterior.data.typing import Array
 from posterior.estimators.hooks import Parameters
 
@@ -25,7 +25,7 @@ class TableInput(Parameters):
         tags.input_tags.string = True
         return tags
 
-    def _read(self, X: Any, reset: bool) -> Array | list[nw.Series[Any]]:
+    def _read(self, X: Any, reset: bool) -> Array | list[Column]:
         """An array of numbers, or the columns of a table."""
         if sparse.issparse(X):
             raise TypeError(
@@ -33,33 +33,10 @@ class TableInput(Parameters):
                 "family of counts for all columns, such as Multinomial(), or pass X.toarray()."
             )
         frame = frames.as_frame(X)
-        if frame is None:
-            words = np.asarray(X).dtype.kind in "OU" and _has_words(X)
-            if not words:
-                return np.asarray(validate_data(self, X, reset=reset, ensure_all_finite=False))
-            table = np.asarray(X, dtype=object)
-            frame = frames.from_columns(
-                {str(j): table[:, j].tolist() for j in range(table.shape[1])}
-            )
-            validate_data(self, table, reset=reset, skip_check_array=True)
-        else:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        if len(frame) == 0 or not frame.columns:
-            raise ValueError(
-                f"Found array with {len(frame)} sample(s) and {len(frame.columns)} feature(s) "
-                "while a minimum of 1 is required."
-            )
-        if reset:
+        table = containers.read(X if frame is None else frame)
+        if frame is None and isinstance(table, np.ndarray):
+            return np.asarray(validate_data(self, table, reset=reset, ensure_all_finite=False))
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset and frame is not None:
             self.library_ = frame.implementation
-        return [frame.get_column(name) for name in frame.columns]
-
-
-def _has_words(X: Any) -> bool:
-    """Whether an array of objects holds strings that are not numbers."""
-    for value in np.asarray(X, dtype=object).reshape(-1):
-        if isinstance(value, str):
-            try:
-                float(value)
-            except ValueError:
-                return True
-    return False
+        return table

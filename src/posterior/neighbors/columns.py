@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
+from posterior.data.cells import Column
 from posterior.data.typing import Array, Integers
 
 
@@ -21,7 +22,7 @@ class Columns:
     parts: tuple[Array, ...]  # (n,) each
 
     @classmethod
-    def of(cls, series: Sequence[nw.Series[Any]], like: Columns | None = None) -> Columns:
+    def of(cls, series: Sequence[Column], like: Columns | None = None) -> Columns:
         """Columns of a frame, of the kinds that their values have, or that training had."""
         kinds = [frames.kind(s) for s in series] if like is None else like.kinds
         parts = tuple(_cells(s, kind) for s, kind in zip(series, kinds, strict=True))
@@ -59,7 +60,5 @@ class Columns:
         return zip(*columns, strict=True)
 
 
-def _cells(series: nw.Series[Any], kind: frames.Kind) -> Array:
-    if kind == "number":
-        return frames.numbers(series)
-    return np.array(frames.items(series.to_list(), series.name), dtype=object)
+def _cells(column: Column, kind: frames.Kind) -> Array:
+    return frames.numbers(column) if kind == "number" else frames.texts(column, column.name)

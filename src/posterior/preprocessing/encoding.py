@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
+from posterior.data.cells import Column
 from posterior.data.typing import Array, Floats
 
 
@@ -21,7 +21,7 @@ class NumberColumn:
     gaps: bool
 
     @classmethod
-    def learn(cls, column: nw.Series[Any]) -> NumberColumn:
+    def learn(cls, column: Column) -> NumberColumn:
         cells = frames.numbers(column)
         gaps = np.isnan(cells)
         if gaps.all():
@@ -32,7 +32,7 @@ class NumberColumn:
     def names(self) -> list[str]:
         return [self.name, f"{self.name} is missing"] if self.gaps else [self.name]
 
-    def encode(self, column: nw.Series[Any]) -> Floats:
+    def encode(self, column: Column) -> Floats:
         cells = frames.numbers(column)
         gaps = np.isnan(cells)
         if gaps.any() and not self.gaps:
@@ -57,17 +57,18 @@ class CategoryColumn:
     gaps: bool
 
     @classmethod
-    def learn(cls, column: nw.Series[Any]) -> CategoryColumn:
+    def learn(cls, column: Column) -> CategoryColumn:
         found = cls.seen(column)
         if not found.levels:
             raise empty(column.name)
         return found
 
     @classmethod
-    def seen(cls, column: nw.Series[Any]) -> CategoryColumn:
+    def seen(cls, column: Column) -> CategoryColumn:
         """Of a part of a column, which may have no level at all."""
-        cells, _ = _cells(column)
-        return cls(column.name, tuple(frames.distinct(cells).tolist()), None in cells)
+        texts, codes = frames.different(column, column.name)
+        gaps = None in texts or bool((codes < 0).any())
+        return cls(column.name, tuple(frames.distinct(texts).tolist()), gaps)
 
     def __add__(self, other: CategoryColumn, /) -> CategoryColumn:
         levels = tuple(sorted({*self.levels, *other.levels}))
@@ -78,9 +79,9 @@ class CategoryColumn:
         levels = [f"{self.name}={level}" for level in self.levels[1:]]
         return [*levels, f"{self.name} is missing"] if self.gaps else levels
 
-    def encode(self, column: nw.Series[Any]) -> Floats:
-        cells, place = _cells(column)
-        codes = frames.encode(cells, np.array(self.levels, dtype=object))[place]
+    def encode(self, column: Column) -> Floats:
+        texts, place = frames.different(column, self.name)
+        codes = np.append(frames.encode(texts, np.array(self.levels, dtype=object)), -1)[place]
         known = (codes >= 0) & (codes < len(self.levels))
         places = np.where(known, codes - 1, len(self.levels) - 1 if self.gaps else -1)
         out = np.zeros((len(codes), len(self.names)))
@@ -96,11 +97,11 @@ class Encoding:
     columns: tuple[NumberColumn | CategoryColumn, ...]
 
     @classmethod
-    def learn(cls, table: nw.DataFrame[Any]) -> Encoding | None:
-        """None where the table holds nothing but numbers."""
+    def learn(cls, table: Sequence[Column]) -> Encoding | None:
+        """None where the columns hold nothing but numbers."""
         columns = tuple(
             NumberColumn.learn(c) if frames.kind(c) == "number" else CategoryColumn.learn(c)
-            for c in table.iter_columns()
+            for c in table
         )
         plain = all(isinstance(c, NumberColumn) and not c.gaps for c in columns)
         return None if plain else cls(columns)
@@ -112,18 +113,9 @@ class Encoding:
         """Which column of the table each column of numbers comes from."""
         return [i for i, column in enumerate(self.columns) for _ in column.names]
 
-    def __call__(self, table: nw.DataFrame[Any]) -> Floats:
-        parts = zip(self.columns, table.iter_columns(), strict=True)
+    def __call__(self, table: Sequence[Column]) -> Floats:
+        parts = zip(self.columns, table, strict=True)
         return np.ascontiguousarray(np.column_stack([c.encode(cells) for c, cells in parts]))
-
-
-def _cells(column: nw.Series[Any]) -> tuple[list[str | None], Array]:
-    """Cells as text, and which of them each row has; Arrow knows the different ones."""
-    if not column.implementation.is_pyarrow() or column.dtype != nw.String:
-        return frames.items(column.to_list(), column.name), np.arange(len(column))
-    coded = column.to_native().dictionary_encode(null_encoding="encode").combine_chunks()
-    coded = coded.chunk(0) if hasattr(coded, "chunks") else coded
-    return frames.items(coded.dictionary.to_pylist(), column.name), coded.indices.to_numpy()
 
 
 def empty(name: str) -> ValueError:

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, resample
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from posterior.data import validate
+from posterior.data import containers, frames, validate
 from posterior.data.typing import Array, Floats, Integers
 from posterior.preprocessing import bins
 from posterior.preprocessing.edges import kmeans_edges, quantile_edges
@@ -116,7 +116,7 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), optional
         """
         self._validate_params()
-        table = validate_data(self, X, dtype="numeric", ensure_all_finite="allow-nan")
+        table = self._table(X, "numeric", reset=True)
         weight = validate.weights(sample_weight, len(table))
         if self.subsample is not None and len(table) > self.subsample:
             # rows are drawn by their weight, and count once from here on
@@ -188,16 +188,22 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
             )
         return edges
 
+    def _table(self, X: Any, dtype: Any, reset: bool) -> Array:
+        """Numbers of any container; truths are 0 and 1."""
+        frame = frames.as_frame(X)
+        numbers = containers.plain_numbers(X, containers.CONVERT)
+        if frame is not None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return np.asarray(check_array(numbers, dtype=dtype, ensure_all_finite="allow-nan"))
+        return np.asarray(
+            validate_data(self, numbers, dtype=dtype, reset=reset, ensure_all_finite="allow-nan")
+        )
+
     def transform(self, X: Any) -> Any:
         """The bin of each cell, as its number or as a one in its column."""
         check_is_fitted(self)
-        table = validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32] if self.dtype is None else self.dtype,
-            reset=False,
-            ensure_all_finite="allow-nan",
-        )
+        dtype = [np.float64, np.float32] if self.dtype is None else self.dtype
+        table = self._table(X, dtype, reset=False)
         codes = bins.digitized(table, [edges[1:-1] for edges in self.bin_edges_])
         if self.encode == "ordinal":
             return codes

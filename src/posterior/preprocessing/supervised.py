@@ -7,12 +7,13 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from posterior.data import frames, validate
+from posterior.data import containers, frames, validate
 from posterior.data.typing import Array, Floats, Integers
 from posterior.engines.local import Local
 from posterior.preprocessing import bins
@@ -194,21 +195,21 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
     def _table(self, X: Any, reset: bool) -> Array:
         """Numbers of a table, checked; those of a frame column by column."""
         frame = frames.as_frame(X)
+        table = X if sparse.issparse(X) else containers.read(X)
+        if isinstance(table, list):
+            for column in table:
+                if frames.kind(column) != "number":
+                    raise ValueError(
+                        f"Expected numbers or times in column {column.name!r}, got categories, "
+                        "which are discrete already. Leave the column out."
+                    )
+            table = np.stack([frames.numbers(column) for column in table], axis=1)
         if frame is None:
             dtype = [np.float64, np.float32]
-            table: Array = validate_data(
-                self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan"
+            return np.asarray(
+                validate_data(self, table, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
             )
-            return table
-        for column in frame.iter_columns():
-            if frames.kind(column) != "number":
-                raise ValueError(
-                    f"Expected numbers or times in column {column.name!r}, got categories, which "
-                    "are discrete already. Leave the column out."
-                )
-        columns = [frames.numbers(column) for column in frame.iter_columns()]
-        table = np.stack(columns, axis=1) if columns else np.empty((len(frame), 0))
-        check_array(table, ensure_all_finite=False, ensure_min_features=1)
+        table = np.ascontiguousarray(table, np.float64)
         validate.check_numbers(
             table,
             names=frame.columns,

@@ -28,7 +28,10 @@ def built(kind: Any, state: dict[str, Any]) -> Any:
         younger = {n: v for n, v in parameters(kind).items() if n not in state}
         if inspect.Parameter.empty in younger.values():
             raise ModelFileError(f"Expected all parameters of {kind.__name__}, got some.")
-        value.__dict__.update(state | younger)
+        if issubclass(kind, BaseEstimator):
+            value.__setstate__(state | younger)  # which knows what older versions kept
+        else:
+            value.__dict__.update(state)
         value.__dict__ = dict(value.__getstate__())  # what is never stored cannot come from a file
     with np.errstate(all="ignore"):  # of numbers that no fit would give
         check(value)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.data.rows import CodedRows, SparseRows
+from posterior.estimators.columns import MixedColumns
 from posterior.estimators.dependence.common import DependenceClassifier
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
@@ -295,7 +296,8 @@ def _widths(model: Any) -> Widths:
     """How many columns each family of a model reads."""
     if isinstance(model, JointBayes):
         return (1,)
-    if hasattr(model, "schema_") and not model._plain():
-        return tuple(len(columns) for _, columns in model._blocks())
     expect(type(model.n_features_in_) is int, "a number of features")
+    if isinstance(model, MixedColumns):
+        expect(len(model.plan_.columns) == model.n_features_in_, "a plan of all columns")
+        return model.plan_.widths()
     return (model.n_features_in_,)

@@ -20,7 +20,7 @@ def summary(model: Any) -> dict[str, Any]:
         "model": re.sub(" at 0x[0-9A-Fa-f]+", "", repr(model)),
         "fitted": any(name.endswith("_") and not name.startswith("_") for name in state),
         "classes": _classes(state.get("classes_")),
-        "columns": _columns(model, state),
+        "columns": _columns(state),
         "n_features": _whole(state.get("n_features_in_")),
         "rows": _rows(state),
     }
@@ -34,12 +34,13 @@ def _classes(classes: Any) -> Any:
     return None
 
 
-def _columns(model: Any, state: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _columns(state: dict[str, Any]) -> list[dict[str, Any]] | None:
     """Names, and what each column is taken for where the model decides."""
     roles: list[str | None]
-    if "schema_" in state:
-        names = [column.name for column in state["schema_"]]
-        roles = ["left out" if f is None else type(f).__name__ for f in model._assigned()]
+    if "plan_" in state:
+        plan = state["plan_"]
+        names = [column.name for column in plan.columns]
+        roles = ["left out" if f is None else type(f).__name__ for f in plan.families]
     elif state.get("encoding_") is not None:
         columns = state["encoding_"].columns
         names = [column.name for column in columns]

@@ -43,7 +43,7 @@ def columns_of(model: Any) -> tuple[Column, ...]:
         return (Column("text", "text"),)
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
     names = names or [f"column {j + 1}" for j in range(int(model.n_features_in_))]
-    if hasattr(model, "schema_"):
+    if hasattr(model, "plan_"):
         return _of_families(model, names)
     if (encoding := getattr(model, "encoding_", None)) is not None:
         return tuple(_of_encoded(column) for column in encoding.columns)
@@ -79,8 +79,8 @@ def _values(model: Any) -> dict[str, tuple[str, ...]]:
             for column in model.numbers_.columns
             if isinstance(column, Levels)
         }
-    if hasattr(model.model_, "schema_"):
-        names = [str(column.name) for column in model.model_.schema_]
+    if hasattr(model.model_, "plan_"):
+        names = [str(column.name) for column in model.model_.plan_.columns]
         return {c.name: c.values for c in _of_families(model.model_, names) if c.values}
     if (examples := getattr(model.model_, "_examples", None)) is not None:
         return {c.name: c.values for c in _of_examples(examples.X, []) if c.values}
@@ -92,7 +92,7 @@ def _of_families(model: Any, names: list[str]) -> tuple[Column, ...]:
     found = {j: Column(name, "number") for j, name in enumerate(names)}
     features = model.statistics_.features
     parts = getattr(features, "parts", (features,))
-    for (_, places), part in zip(model._blocks(), parts, strict=True):
+    for (_, places), part in zip(model.plan_.blocks, parts, strict=True):
         block = [names[j] for j in places]
         found |= zip(places, _of_statistics(part, block), strict=True)
     return tuple(found[j] for j in range(len(names)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 
-from posterior.data import frames, validate
+from posterior.data import containers, frames, validate
+from posterior.data.cells import Column
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Hard, Rows
 from posterior.data.source import Source
@@ -16,7 +16,6 @@ from posterior.data.typing import Array, Floats
 from posterior.engines.engine import Elsewhere
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.dependence.distant import ClassHistograms, Total, learned
-from posterior.estimators.dependence.reading import coded_column
 from posterior.estimators.joint_classifier import JointClassifier
 from posterior.estimators.numeric import CALIBRATED
 from posterior.estimators.table import TableInput
@@ -64,14 +63,17 @@ class DependenceClassifier(TableInput, JointClassifier):
         if isinstance(columns, np.ndarray):
             measured: Array = np.ascontiguousarray(columns[:, numbers], np.float64)
         elif numbers:
-            measured = np.stack([frames.numbers(columns[j]) for j in numbers], axis=1)
+            cells = [frames.numbers(columns[j], _remedy(names[j])) for j in numbers]
+            measured = np.stack(cells, axis=1)
         else:
             measured = np.empty((len(columns[0]), 0))
-        coded = [coded_column(columns, j, names[j]) for j in categories]
+        if categories and isinstance(columns, np.ndarray):
+            columns = containers.columns(columns)
+        coded = [frames.coded(columns[j], names[j]) for j in categories]
         codes = np.stack([c for c, _ in coded], axis=1) if coded else _nothing(len(measured))
         return Blocks((measured, CodedRows(codes, tuple(values for _, values in coded))))
 
-    def _kinds(self, columns: Array | list[nw.Series[Any]]) -> tuple[str, ...]:
+    def _kinds(self, columns: Array | list[Column]) -> tuple[str, ...]:
         """Whether each column is of numbers or of categories: as asked, or as its values say."""
         names = [plain(name) for name in self._feature_names()]
         asked = self.categories
@@ -82,7 +84,7 @@ class DependenceClassifier(TableInput, JointClassifier):
         if unknown:
             raise ValueError(f"Expected categories to be columns of {names}, got {unknown}.")
         if isinstance(columns, np.ndarray):
-            kinds = ["category" if columns.dtype == bool else "number"] * len(names)
+            kinds = ["number"] * len(names)
         else:
             kinds = [frames.kind(column) for column in columns]
         pairs = zip(names, kinds, strict=True)
@@ -208,6 +210,10 @@ class DependenceClassifier(TableInput, JointClassifier):
 
 def _nothing(n: int) -> Array:
     return np.empty((n, 0), np.int32)
+
+
+def _remedy(name: Any) -> str:
+    return f"Make the column a category, categories={[plain(name)]}"
 
 
 def _checked_cuts(cuts: Any, name: Any) -> Floats:

@@ -11,7 +11,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from posterior import kernels
-from posterior.data import frames, validate
+from posterior.data import containers, frames, validate
+from posterior.data.cells import ArrayColumn
 from posterior.data.distant import Distant
 from posterior.data.names import plain
 from posterior.data.rows import Features, Hard, Rows, SparseRows
@@ -36,6 +37,7 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     """What all logistic regressions share: input, objective, and all that follows a fit."""
 
     accepts_missing: ClassVar[bool] = False
+    where_words: ClassVar[str] = "Correct the cell, or mark it as missing"
     classes_: Array
     coef_: Any
     intercept_: Floats
@@ -50,19 +52,14 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
     engine_ = Local()
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
-        """Numbers as they are; frames with words or gaps by their encoding."""
-        table = frames.as_frame(X)
+        """Numbers as they are; words, and gaps of frames, by their encoding."""
+        X = containers.array(X) if isinstance(X, list | tuple) else X
         if reset:
-            self.encoding_ = None if table is None else Encoding.learn(table)
+            self.encoding_ = _encoding(X)
         if self.encoding_ is None:
             return super()._features(X, fitting, reset)
-        if table is None:
-            raise TypeError(
-                f"Expected a frame with the columns that the model was fitted to, got "
-                f"{type(X).__name__}."
-            )
         validate_data(self, X, reset=reset, skip_check_array=True)
-        return self.encoding_(table)
+        return self.encoding_(containers.split(X))
 
     def _learn_columns(self, frame: Any, encoding: Encoding | None) -> None:
         """Names and coding of the columns, from rows whose coding is known."""
@@ -241,6 +238,18 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
+
+
+def _encoding(X: Any) -> Encoding | None:
+    """How columns become numbers, where not all are; truths of an array are 0 and 1."""
+    if sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "fiub"):
+        return None
+    table = containers.read(X)
+    if isinstance(table, list):
+        truths = all(isinstance(c, ArrayColumn) and frames.are_truths(c) for c in table)
+        return None if truths else Encoding.learn(table)
+    gaps = table.dtype.kind == "f" and bool(np.isnan(table).any())
+    return Encoding.learn(containers.split(X)) if gaps and frames.as_frame(X) is not None else None
 
 
 def centered(coef: Floats, objective: Objective) -> Floats:

@@ -138,7 +138,7 @@ default="k-means++"
         return self._columns()
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {"joint_": joint}
+        return {"joint_": joint, "plan_": self._planned()}
 
     def _joint(self) -> Joint[Any, Any]:
         return self.joint_

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from posterior.data.rows import Blocks, Hard, Rows
-from posterior.estimators.columns import MixedColumns, number_families
+from posterior.estimators.column_plan import number_families
+from posterior.estimators.columns import MixedColumns
 from posterior.generative.choice import choose
 from posterior.generative.held_out import stratified_folds
 from posterior.generative.joint import labeling
@@ -21,7 +22,7 @@ def chosen_families(model: MixedColumns, rows: Rows, prior_rows: float) -> dict[
     groups = rows.groups
     assert isinstance(groups, Hard)
     parts = rows.X.parts if isinstance(rows.X, Blocks) else (rows.X,)
-    blocks = list(zip(model._blocks(), parts, strict=True))
+    blocks = list(zip(model.plan_.blocks, parts, strict=True))
     open_ = next((b for b in blocks if b[0][0].support == "real"), None)
     present = np.bincount(groups.codes, minlength=groups.n_groups)
     folds = min(FOLDS, int(present.max()))

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 
-from posterior.data import frames
+from posterior.data import containers, frames
 from posterior.data.rows import CodedRows, Rows
 from posterior.data.typing import Array
 from posterior.estimators.joint_classifier import JointClassifier
@@ -74,14 +74,10 @@ class JointBayes(TableInput, JointClassifier):
         return tags
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> CodedRows:
-        columns = self._read(X, reset)
+        table = self._read(X, reset)
+        columns = containers.columns(table) if isinstance(table, np.ndarray) else table
         names = super()._feature_names()
-        if isinstance(columns, np.ndarray):
-            cells = [frames.items(columns[:, j].tolist(), names[j]) for j in range(len(names))]
-        else:
-            for column in columns:
-                frames.kind(column)  # refuses cells that are no values
-            cells = [frames.items(c.to_list(), n) for c, n in zip(columns, names, strict=True)]
+        cells = [frames.texts(c, n) for c, n in zip(columns, names, strict=True)]
         rows = [json.dumps(row) for row in zip(*cells, strict=True)]
         values = frames.distinct(rows)
         return CodedRows(frames.encode(rows, values)[:, None], (values,))

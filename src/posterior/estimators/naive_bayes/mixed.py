@@ -16,6 +16,7 @@ from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.estimators import elsewhere
 from posterior.estimators.checkpoint import FilePath
+from posterior.estimators.column_plan import ColumnPlan
 from posterior.estimators.columns import MixedColumns
 from posterior.estimators.joint_classifier import JointClassifier
 from posterior.estimators.learning import all_or_nothing
@@ -148,16 +149,17 @@ class NaiveBayes(MixedColumns, JointClassifier):
         return features.seen()
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        self._name_constants(statistics)
-        return super()._learned(joint, statistics)
+        plan = self._planned()
+        self._name_constants(plan, statistics)
+        return {**super()._learned(joint, statistics), "plan_": plan}
 
-    def _name_constants(self, statistics: JointStatistics[Any]) -> None:
+    def _name_constants(self, plan: ColumnPlan, statistics: JointStatistics[Any]) -> None:
         features = statistics.features
         parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, js), part in zip(self._blocks(), parts, strict=True):
+        for (family, js), part in zip(plan.blocks, parts, strict=True):
             constant = family.silent(part)
             if constant and statistics.weight.sum().rounded() > 1:
-                names = [str(self.schema_[js[i]].name) for i in constant]
+                names = [str(plan.columns[js[i]].name) for i in constant]
                 warnings.warn(
                     f"Column(s) {', '.join(names)} never vary and say nothing about the class; "
                     "they are left out until they do.",
@@ -167,14 +169,14 @@ class NaiveBayes(MixedColumns, JointClassifier):
 
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
-        if self._blocks() != other._blocks():
+        if self._planned().blocks != other.plan_.blocks:
             raise ValueError("Expected a model of the same families to merge; see columns_.")
 
     def _n_cells(self) -> int | None:
         cells = 1
         features = self.statistics_.features
         parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, _), part in zip(self._blocks(), parts, strict=True):
+        for (family, _), part in zip(self.plan_.blocks, parts, strict=True):
             sizes = family.sizes(part)
             if sizes is None:
                 return None

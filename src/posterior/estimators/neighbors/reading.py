@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
 from posterior.data import frames, validate
+from posterior.data.cells import ArrayColumn
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array
 from posterior.estimators.neighbors.metrics import Metric
@@ -27,6 +28,7 @@ class Reading(NumericInput, TableInput):
     p: float | None
     metric_params: dict[str, Any] | None
     accepts_sparse: ClassVar[bool] = True
+    where_words: ClassVar[str] = 'Convert the column to numbers, or take metric="mixed"'
     _examples: Examples
 
     def __sklearn_tags__(self) -> Tags:
@@ -103,9 +105,7 @@ class Reading(NumericInput, TableInput):
         if isinstance(table, np.ndarray):
             if not isinstance(like, Columns):
                 return table.astype(np.float64)
-            cells = {str(name): table[:, j] for j, name in enumerate(like.names)}
-            frame = frames.from_columns(cells)
-            table = [frame.get_column(name) for name in frame.columns]
+            table = [ArrayColumn(name, table[:, j]) for j, name in enumerate(like.names)]
         if isinstance(like, np.ndarray):
             return np.stack([frames.numbers(column) for column in table], axis=1)
         return Columns.of(table, like)

@@ -12,6 +12,7 @@ from sklearn.utils import Tags, _align_api_if_sparse
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from posterior.data import containers
 from posterior.data.typing import Array
 from posterior.estimators.hooks import Parameters, check_same_features
 from posterior.estimators.learning import all_or_nothing
@@ -148,6 +149,7 @@ class TfidfTransformer(  # type: ignore[call-arg]
             False: a matrix of floats by rows is changed in place.
         """
         check_is_fitted(self)
+        containers.refuse_words(X, containers.CONVERT)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=copy, reset=False
         )
@@ -157,6 +159,7 @@ class TfidfTransformer(  # type: ignore[call-arg]
         return _align_api_if_sparse(weighted(X, idf, self.sublinear_tf, self.norm))
 
     def _frequencies(self, X: Any, reset: bool) -> tuple[DocumentFrequencies, Any]:
+        containers.refuse_words(X, containers.CONVERT)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=reset)
         if not sparse.issparse(X):
             X = sparse.csr_array(X)
