@@ -14,6 +14,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from docstrings import escaped, own_name  # noqa: E402
+from families_page import page  # noqa: E402
+
+(HERE / "reference" / "families.md").write_text(page(), "utf-8")
 
 project = "posterior"
 author = "the posterior developers"

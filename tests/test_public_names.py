@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import runpy
 import subprocess
 import sys
 from importlib.metadata import version
@@ -20,8 +21,9 @@ pytestmark = pytest.mark.once
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 README = (REPOSITORY / "README.md").read_text("utf-8")
+MADE = runpy.run_path(str(REPOSITORY / "docs" / "families_page.py"))["page"]()
 PROSE = "\n".join(
-    [README, *(p.read_text("utf-8") for p in sorted(REPOSITORY.glob("docs/**/*.md")))]
+    [README, MADE, *(p.read_text("utf-8") for p in sorted(REPOSITORY.glob("docs/**/*.md")))]
 )
 NAMES = list(posterior.__all__)
 CALLABLES = [name for name in NAMES if callable(getattr(posterior, name, None))]

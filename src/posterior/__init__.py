@@ -6,6 +6,8 @@ A name is imported when it is first asked for: the command line starts without s
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from posterior.families import FAMILIES as _FAMILIES
+
 if TYPE_CHECKING:
     from posterior.data.errors import DegenerateError, DegenerateWarning, SeparationWarning
     from posterior.engines import threads
@@ -39,21 +41,15 @@ if TYPE_CHECKING:
         TfidfVectorizer,
         predict_frame,
     )
+    from posterior.families import *  # noqa: F403
     from posterior.families import (
         AddedVariance,
         BackOff,
-        Bernoulli,
-        Binned,
-        Categorical,
-        Gaussian,
         Laplace,
         MEstimate,
-        Multinomial,
         MultivariateGaussian,
-        Poisson,
         Product,
         PseudoRows,
-        StudentT,
         VarianceFloor,
     )
     from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
@@ -67,16 +63,12 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "AODE",
     "AddedVariance",
     "BackOff",
-    "Bernoulli",
     "BernoulliNB",
-    "Binned",
-    "Categorical",
     "CategoricalNB",
     "ComplementNB",
     "CountVectorizer",
     "DegenerateError",
     "DegenerateWarning",
-    "Gaussian",
     "GaussianDiscriminantAnalysis",
     "GaussianMixture",
     "GaussianNB",
@@ -95,17 +87,14 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "Mixture",
     "MixtureClassifier",
     "ModelFileError",
-    "Multinomial",
     "MultinomialNB",
     "MultivariateGaussian",
     "NaiveBayes",
-    "Poisson",
     "PoissonNB",
     "Product",
     "PseudoRows",
     "QuadraticDiscriminantAnalysis",
     "SeparationWarning",
-    "StudentT",
     "SupervisedDiscretizer",
     "TAN",
     "TextClassifier",
@@ -120,6 +109,8 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "threads",
     "to_sql",
 ]
+__all__ += _FAMILIES.values()
+__all__.sort()
 
 # Where the names live, in the order of how much each part loads.
 _HOMES = ["estimators", "data.errors", "engines", "families", "text", "preprocessing"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from listed import KINDS, table_of
 from scipy import sparse
 from strategies import Random, bits, counts, plain, table
 
@@ -106,6 +107,9 @@ SUBJECTS = {
     "NaiveBayes": Subject(partial(NaiveBayes, {"visits": "poisson"}), frame),
     "NaiveBayes, predictive": Subject(partial(NaiveBayes, predictive=True), numbers),
     "JointBayes": Subject(JointBayes, categories),
+} | {
+    f"NaiveBayes of {name}": Subject(partial(NaiveBayes, KINDS[name]()), table_of(name))
+    for name in KINDS
 }
 
 

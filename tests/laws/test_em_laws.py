@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from listed import KINDS as LISTED
 from strategies import Random, counts, randoms, share, sparse_rows, table
 
 from posterior import (
@@ -127,6 +128,27 @@ CASES = {
     )
     for kind in KINDS
     for m in (0.0, 1.5)
+}
+NOT_CLIMBING = {
+    "binned": "cuts are found from labels, and stay",
+    "kernel": "widths follow a rule, not the likelihood",
+    "student": "its prior has no log density",
+    "words": "texts have no place in a mixture",
+}
+
+
+def of_support(kind: Any, random: Random, n: int) -> Any:
+    """Cells that a family has a density for; those of heaps, if they are numbers."""
+    if kind.support == "count":
+        return table(random, n, 3, counts, kind.reads_missing)
+    X = numbers(random, n)
+    return X if kind.support == "real" else np.exp(0.5 * X)
+
+
+CASES |= {
+    f"{name}, as listed": Case(kind(), partial(of_support, kind))
+    for name, kind in LISTED.items()
+    if name not in NOT_CLIMBING and kind.support != "category"
 }
 FEW = {
     name: CASES[name]

@@ -175,13 +175,21 @@ def check_numbers(
     names: Any = None,
     allow_missing: bool,
     allow_negative: bool,
+    allow_zero: bool = True,
     estimator: str,
     remedy: str = "Fill it in, or leave the row out.",
 ) -> None:
-    """Refuse infinite cells, and missing or negative ones where they have no meaning."""
+    """Refuse infinite cells, and missing, negative or zero ones where they have no meaning."""
     values = X.entries() if isinstance(X, SparseRows) else X
-    if _ordinary(values, allow_negative):
+    if _ordinary(values, allow_negative, allow_zero):
         return
+    if not allow_zero and np.nanmin(values, initial=1.0) <= 0:
+        where = _where(X, values <= 0, first_row, names)
+        value = float(np.asarray(values)[values <= 0][0])
+        raise ValueError(
+            f"Expected positive numbers in {estimator}, got {value:g} {where}. Give the column "
+            "another family, or mark the cell as missing."
+        )
     if not allow_negative and np.nanmin(values, initial=0.0) < 0:
         where = _where(X, values < 0, first_row, names)
         raise ValueError(f"Negative values in data passed to {estimator} (input X), first {where}.")
@@ -197,8 +205,10 @@ def check_numbers(
         )
 
 
-def _ordinary(values: Array, allow_negative: bool) -> bool:
+def _ordinary(values: Array, allow_negative: bool, allow_zero: bool) -> bool:
     """Whether all are finite and of the right sign, at one look while they are in cache."""
+    if not allow_zero and not values.min(initial=1) > 0:
+        return False
     width = values.shape[1] if values.ndim > 1 else 1
     with np.errstate(over="ignore", invalid="ignore"):
         return all(

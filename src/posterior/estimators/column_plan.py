@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,32 +15,23 @@ from posterior.data.rows import Blocks, CodedRows, Features
 from posterior.data.typing import Array
 from posterior.engines.local import n_threads
 from posterior.families import (
-    Bernoulli,
     Binned,
     Categorical,
     Gaussian,
     Laplace,
     MEstimate,
-    Multinomial,
-    Poisson,
     Product,
     PseudoRows,
     StudentT,
+    by_name,
 )
-from posterior.families.family import AnyFamily
+from posterior.families.family import AnyFamily, Family
 from posterior.text.reading import term_rows
 from posterior.text.words import Words
 
-FAMILIES: dict[str, AnyFamily] = {
-    "bernoulli": Bernoulli(),
-    "binned": Binned(),
-    "categorical": Categorical(),
-    "gaussian": Gaussian(),
-    "multinomial": Multinomial(),
-    "poisson": Poisson(),
-    "student": StudentT(),
-    "words": Words(),
-}
+FAMILIES: dict[str, AnyFamily] = {name: family() for name, family in by_name().items()}
+FAMILIES["words"] = Words()
+CODED = "category", "text"  # supports that are not read as numbers
 Map = Callable[..., Any]
 
 
@@ -63,9 +54,9 @@ class FamilyRules:
     def families(self, columns: Sequence[Column]) -> tuple[AnyFamily | None, ...]:
         """The family of each column; None leaves it out."""
         for_all = self.asked is not None and not isinstance(self.asked, Mapping)
-        by_name = self.asked if isinstance(self.asked, Mapping) else {}
+        asked = self.asked if isinstance(self.asked, Mapping) else {}
         names = {column.name for column in columns}
-        unknown = [name for name in by_name if name not in names]
+        unknown = [name for name in asked if name not in names]
         if unknown:
             known = [column.name for column in columns]
             raise ValueError(f"Expected families for columns of {known}, got {unknown}.")
@@ -77,8 +68,8 @@ class FamilyRules:
         }
         families: list[AnyFamily | None] = []
         for j, column in enumerate(columns):
-            if column.name in by_name:
-                given = by_name[column.name]
+            if column.name in asked:
+                given = asked[column.name]
                 families.append(None if given is None else _family(given, column.name))
             elif for_all:
                 families.append(_family(self.asked, column.name))
@@ -90,7 +81,7 @@ class FamilyRules:
             raise ValueError("Expected a family for at least one column, got None for all.")
         if not self.predictive:
             return tuple(families)
-        integrated = {id(f): _predictive(f) for f in families}
+        integrated = {id(f): None if f is None else f.integrated() for f in families}
         return tuple(integrated[id(f)] for f in families)
 
 
@@ -113,11 +104,11 @@ class ColumnPlan:
         places: dict[Any, tuple[AnyFamily, list[int]]] = {}
         for j, family in enumerate(families):
             if family is not None:
-                key = (id(family), j) if isinstance(family, Words) else id(family)
+                key = (id(family), j) if family.support == "text" else id(family)
                 places.setdefault(key, (family, []))[1].append(j)
         blocks: dict[Any, tuple[AnyFamily, list[int]]] = {}
         for key, (family, js) in places.items():  # one object is hashed once
-            equal = key if isinstance(family, Words) else family
+            equal = key if family.support == "text" else family
             blocks.setdefault(equal, (family, []))[1].extend(js)
         object.__setattr__(self, "families", families)
         object.__setattr__(
@@ -146,7 +137,7 @@ class ColumnPlan:
     def plain(self) -> bool:
         """Whether one family of numbers has all columns."""
         whole = len(self.blocks) == 1 and len(self.blocks[0][1]) == len(self.columns)
-        return whole and not isinstance(self.blocks[0][0], Categorical | Words)
+        return whole and self.blocks[0][0].support not in CODED
 
     def family(self) -> AnyFamily:
         """The family of whole rows."""
@@ -169,13 +160,13 @@ class ColumnPlan:
     def _block(
         self, table: Array | list[Cells], family: AnyFamily, js: tuple[int, ...], map_: Map
     ) -> Any:
-        if isinstance(table, np.ndarray) and not isinstance(family, Categorical | Words):
+        if isinstance(table, np.ndarray) and family.support not in CODED:
             return np.ascontiguousarray(table[:, js], np.float64)
         columns = containers.columns(table) if isinstance(table, np.ndarray) else table
-        if isinstance(family, Words):
+        if family.support == "text":
             texts = frames.items(columns[js[0]].to_list(), self.columns[js[0]].name)
             return term_rows(texts, map_, n_threads())
-        if isinstance(family, Categorical):
+        if family.support == "category":
             coded = [frames.coded(columns[j], self.columns[j].name) for j in js]
             codes, values = zip(*coded, strict=True)
             return CodedRows(kernels.stack_columns(codes), values)
@@ -202,15 +193,8 @@ def _family(asked: Any, name: Any) -> AnyFamily:
                 f"Expected one of {sorted(FAMILIES)} for column {name!r}, got {asked!r}."
             )
         return FAMILIES[asked]
-    if not hasattr(asked, "statistics"):
+    if not isinstance(asked, Family):
         raise TypeError(
             f"Expected a family or its name for column {name!r}, got {type(asked).__name__}."
         )
     return asked
-
-
-def _predictive(family: AnyFamily | None) -> AnyFamily | None:
-    """The same with its parameters integrated out, if it can be."""
-    if not hasattr(family, "predictive"):
-        return family
-    return replace(family, predictive=True)  # type: ignore[type-var]

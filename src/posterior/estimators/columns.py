@@ -18,13 +18,9 @@ from posterior.data.typing import Array
 from posterior.estimators.column_plan import FAMILIES, Column, ColumnPlan, FamilyRules
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.table import TableInput
-from posterior.families import Bernoulli, Binned, Categorical, Multinomial, Poisson, StudentT
-from posterior.families.family import AnyFamily
+from posterior.families.family import AnyFamily, Family
 from posterior.families.product import Parts
 from posterior.text.term_rows import TermRows
-from posterior.text.words import Words
-
-SPARSE = (Bernoulli, Multinomial, Poisson)  # families that read sparse rows
 
 
 class MixedColumns(TableInput, Hooks):
@@ -45,9 +41,9 @@ class MixedColumns(TableInput, Hooks):
 
     def _takes_sparse(self) -> bool:
         """Whether one family of counts has all columns."""
-        if isinstance(self.families, str):
-            return isinstance(FAMILIES.get(self.families), SPARSE)
-        return isinstance(self.families, SPARSE)
+        asked = self.families
+        family = FAMILIES.get(asked) if isinstance(asked, str) else asked
+        return isinstance(family, Family) and family.reads_sparse
 
     def _features(self, X: Any, fitting: bool, reset: bool) -> Features:
         if sparse.issparse(X) and self._takes_sparse():
@@ -92,14 +88,13 @@ class MixedColumns(TableInput, Hooks):
         for (family, js), part in zip(self.plan_.blocks, parts, strict=True):
             if isinstance(part, CodedRows | TermRows):
                 continue
-            counts = isinstance(family, Multinomial | Poisson)
             validate.check_numbers(
                 part,
                 first_row=first_row,
                 names=self._feature_names()[list(js)],
-                allow_missing=not isinstance(family, Multinomial)
-                and not isinstance(part, SparseRows),
-                allow_negative=not counts,
+                allow_missing=family.reads_missing and not isinstance(part, SparseRows),
+                allow_negative=family.support == "real",
+                allow_zero=family.support != "positive",
                 estimator=f"the {type(family).__name__} columns of {type(self).__name__}",
             )
 
@@ -115,7 +110,7 @@ class MixedColumns(TableInput, Hooks):
         learned = learned if isinstance(features, Parts) else (learned,)
         for (family, js), part, found in zip(self.plan_.blocks, parts, learned, strict=True):
             for i, j in enumerate(js):
-                seen[j] = _summary(family, part, found, i)
+                seen[j] = family.summary(part, found, i)
         families = self.plan_.families
         return Table(
             {
@@ -152,20 +147,3 @@ def _sampled(part: Any, i: int, kind: frames.Kind) -> Array:
         return np.asarray(part[:, i])
     values = part.values[i][part.codes[:, i]]
     return values.astype(np.float64) if kind == "number" else values
-
-
-def _summary(family: AnyFamily, part: Any, learned: Any, i: int) -> str:
-    """What one column holds: of statistics and parameters of its family."""
-    if isinstance(family, Binned):
-        cuts = [f"{cut:.4g}" for cut in learned.cuts()[i]]
-        shown = ", ".join(cuts[:4]) + (", ..." if len(cuts) > 4 else "")
-        return f"{len(cuts) + 1} bins, cut at {shown}" if cuts else "1 bin"
-    if isinstance(family, StudentT):
-        return f"{learned.freedom[0, i]:.3g} degrees of freedom"
-    if isinstance(family, Words):
-        return f"{len(part.terms):,} words"
-    if not isinstance(family, Categorical):
-        return ""
-    values = part.values[i]
-    shown = ", ".join(str(v) for v in values[:4])
-    return shown if len(values) <= 4 else f"{shown}, ... ({len(values)})"

@@ -16,6 +16,7 @@ from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.estimators.predicting import Predicting
 from posterior.estimators.predicting_files import PredictingFiles
+from posterior.families.family import AnyFamily
 from posterior.generative.explanation import Evidence, Explanation
 
 
@@ -91,6 +92,12 @@ class Explaining(Predicting, ExplainingRows):
         terms = joint.evidence(features)
         names = joint.family.term_names(self._feature_names())
         return Evidence(terms, joint.log_prior, names, self.classes_)
+
+    @property
+    def family_(self) -> AnyFamily:
+        """The distribution of the features given the class, with its settings."""
+        check_is_fitted(self)
+        return self._joint().family
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Rows and classes drawn from the model."""

@@ -17,8 +17,6 @@ from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.learning import Learning, all_or_nothing
 from posterior.evaluation.calibration import CALIBRATORS
 from posterior.evaluation.held_out import HeldOut
-from posterior.families import Product
-from posterior.families.family import AnyFamily
 from posterior.generative.dealing import by_content, in_turn
 from posterior.generative.held_out import (
     fold_statistics,
@@ -106,10 +104,10 @@ class Validating(Learning):
         parts = fold_statistics(rows, fold, int(fold.max()) + 1, other._sum)
         results: list[HeldOut | None] = []
         reason: DegenerateError | None = None
-        kinds = _kinds(other._family())
+        needs = other._family().needs()
         for value in values:
             other.set_params(**{name: value})
-            if _kinds(other._family()) != kinds:
+            if other._family().needs() != needs:
                 raise ValueError(
                     f"Expected values of {name} that keep the kinds of families, which need other "
                     f"sums, got {value}."
@@ -171,13 +169,6 @@ class Validating(Learning):
         log_proba = score_held_out(rows.X, fold, joints, self.engine_)
         calibrator = CALIBRATORS[self.calibrated]
         self.calibrator_ = calibrator.fit(log_proba, groups.codes, groups.weight)
-
-
-def _kinds(family: AnyFamily) -> Any:
-    """Which sums a family needs: its kind, and for a product of which columns."""
-    if isinstance(family, Product):
-        return [_kinds(f) for f in family.families], family.columns
-    return type(family)
 
 
 def folds_of(folds: Any, X: Any, codes: Codes, n_groups: int) -> Codes:

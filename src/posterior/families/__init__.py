@@ -1,40 +1,77 @@
-"""Distributions of features given a group: one file a family, priors as pseudo-rows."""
+"""Distributions of features given a group: one file a family, priors as pseudo-rows.
 
-from posterior.families.bernoulli import Bernoulli
-from posterior.families.binned import Binned
-from posterior.families.categorical import Categorical
-from posterior.families.complement import Complement
-from posterior.families.dependence import BackOff
-from posterior.families.family import Family, Intervals, Scorer
-from posterior.families.gaussian import Gaussian, GaussianParameters
-from posterior.families.multinomial import Multinomial
-from posterior.families.multivariate_gaussian import MultivariateGaussian
-from posterior.families.normal_density import MultivariateGaussianParameters
-from posterior.families.poisson import Poisson
-from posterior.families.priors import AddedVariance, Laplace, MEstimate, PseudoRows, VarianceFloor
-from posterior.families.product import Product
-from posterior.families.student import StudentT
+`FAMILIES` is the one list of families by column. Names for `NaiveBayes(families="gaussian")`, the
+public names of the package, the laws that every family is held to, and the page of the manual all
+come from it.
+"""
 
-__all__ = [
-    "AddedVariance",
-    "BackOff",
-    "Bernoulli",
-    "Binned",
-    "Categorical",
-    "Complement",
-    "Family",
-    "Gaussian",
-    "GaussianParameters",
-    "Intervals",
-    "Laplace",
-    "MEstimate",
-    "Multinomial",
-    "MultivariateGaussian",
-    "MultivariateGaussianParameters",
-    "Poisson",
-    "Product",
-    "PseudoRows",
-    "Scorer",
-    "StudentT",
-    "VarianceFloor",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from posterior.families.bernoulli import Bernoulli as Bernoulli
+    from posterior.families.binned import Binned as Binned
+    from posterior.families.categorical import Categorical as Categorical
+    from posterior.families.complement import Complement as Complement
+    from posterior.families.dependence import BackOff as BackOff
+    from posterior.families.family import AnyFamily
+    from posterior.families.family import Family as Family
+    from posterior.families.family import Intervals as Intervals
+    from posterior.families.family import Scorer as Scorer
+    from posterior.families.gaussian import Gaussian as Gaussian
+    from posterior.families.gaussian import GaussianParameters as GaussianParameters
+    from posterior.families.multinomial import Multinomial as Multinomial
+    from posterior.families.multivariate_gaussian import (
+        MultivariateGaussian as MultivariateGaussian,
+    )
+    from posterior.families.normal_density import (
+        MultivariateGaussianParameters as MultivariateGaussianParameters,
+    )
+    from posterior.families.poisson import Poisson as Poisson
+    from posterior.families.priors import AddedVariance as AddedVariance
+    from posterior.families.priors import Laplace as Laplace
+    from posterior.families.priors import MEstimate as MEstimate
+    from posterior.families.priors import PseudoRows as PseudoRows
+    from posterior.families.priors import VarianceFloor as VarianceFloor
+    from posterior.families.product import Product as Product
+    from posterior.families.student import StudentT as StudentT
+
+FAMILIES = {  # what people call it, which is its module, and its class
+    "bernoulli": "Bernoulli",
+    "binned": "Binned",
+    "categorical": "Categorical",
+    "gaussian": "Gaussian",
+    "multinomial": "Multinomial",
+    "poisson": "Poisson",
+    "student": "StudentT",
+}
+_OTHERS = {
+    "complement": "Complement",
+    "dependence": "BackOff",
+    "family": "Family Intervals Scorer",
+    "gaussian": "GaussianParameters",
+    "multivariate_gaussian": "MultivariateGaussian",
+    "normal_density": "MultivariateGaussianParameters",
+    "priors": "AddedVariance Laplace MEstimate PseudoRows VarianceFloor",
+    "product": "Product",
+}
+_HOMES = {name: home for home, names in _OTHERS.items() for name in names.split()}
+_HOMES |= {name: home for home, name in FAMILIES.items()}
+
+
+def by_name() -> "dict[str, type[AnyFamily]]":
+    """Every family by column, by the name that people call it."""
+    return {name: getattr(import_module(f"{__name__}.{name}"), FAMILIES[name]) for name in FAMILIES}
+
+
+if not TYPE_CHECKING:  # checkers read the imports above
+    __all__ = sorted(_HOMES)
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'posterior.families' has no attribute {name!r}")
+        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return globals().setdefault(name, found)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

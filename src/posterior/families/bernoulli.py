@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy import stats
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import (
     LAPLACE,
@@ -18,6 +19,7 @@ from posterior.families.priors import (
     Laplace,
     pseudo_log_likelihood,
 )
+from posterior.families.symbols import Cells, Formula, Steps
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals, indicators
 
@@ -26,8 +28,8 @@ from posterior.statistics.moments import Totals, indicators
 class BernoulliParameters:
     """Log probabilities of yes and of no, (k, d)."""
 
-    log_yes: Floats
-    log_no: Floats
+    log_yes: Annotated[Floats, "k, d"]
+    log_no: Annotated[Floats, "k, d"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
     """
 
     exact: ClassVar[bool] = True
+    reads_sparse = True
+
     prior: DiscretePrior = LAPLACE
     threshold: float | None = 0.0
 
@@ -147,3 +151,17 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.beta.interval(level, yes, no)
         return Intervals.of("probability", np.exp(parameters.log_yes), low, high)
+
+    def sizes(self, statistics: Totals) -> Sequence[int]:
+        return [2] * statistics.total.shape[1]
+
+    def summed(self) -> Summed:
+        return Summed(Totals, self._above)
+
+    def formula(self, parameters: BernoulliParameters, cells: Cells) -> list[Formula]:
+        """log p or log (1 - p), as x is above the threshold or not"""
+        log_prob, cut = np.stack([parameters.log_no, parameters.log_yes], axis=2), (self._above,)
+        return [
+            Formula.of(x, (Steps(x, cut, tuple(p)) for p in log_prob[:, j].tolist()))
+            for j, x in enumerate(cells)
+        ]

@@ -13,6 +13,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.categorical import Categorical, CategoricalParameters
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import DiscretePrior, MEstimate
+from posterior.families.symbols import Cells, Formula, Steps
 from posterior.statistics.class_cuts import cuts_between_cells, ranges
 from posterior.statistics.counts import Counts
 from posterior.statistics.extent import as_codes
@@ -174,8 +175,18 @@ class Binned(Family[Histograms, BinnedParameters]):
         cuts = sum(len(cut) for cut in parameters.cuts())
         return self._shares.n_parameters(parameters.bins) + cuts
 
-    def impossible(self, statistics: Histograms) -> Array:
-        return statistics.impossible()
+    def summary(self, statistics: Histograms, parameters: BinnedParameters, column: int) -> str:
+        cuts = [f"{cut:.4g}" for cut in parameters.cuts()[column]]
+        shown = ", ".join(cuts[:4]) + (", ..." if len(cuts) > 4 else "")
+        return f"{len(cuts) + 1} bins, cut at {shown}" if cuts else "1 bin"
+
+    def formula(self, parameters: BinnedParameters, cells: Cells) -> list[Formula]:
+        """log P(bin | k) - log width; x ≥ c is x > the number before c"""
+        before = [tuple(np.nextafter(cuts, -np.inf).tolist()) for cuts in parameters.cuts()]
+        return [
+            Formula.of(x, (Steps(x, cuts, tuple(p)) for p in density.tolist()))
+            for x, cuts, density in zip(cells, before, parameters.log_density(), strict=True)
+        ]
 
     def intervals(
         self, statistics: Histograms, parameters: BinnedParameters, level: float

@@ -13,13 +13,14 @@ from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.priors import (
     LAPLACE,
     DiscretePrior,
     Laplace,
     pseudo_log_likelihood,
 )
+from posterior.families.symbols import Cells, Formula, Lookup
 from posterior.kernels import pairs
 from posterior.statistics.counts import Counts
 from posterior.statistics.extent import as_codes
@@ -47,6 +48,8 @@ class Categorical(Family[Counts, CategoricalParameters]):
     """
 
     exact: ClassVar[bool] = True
+    support: ClassVar[Support] = "category"
+
     prior: DiscretePrior = LAPLACE
     n_values: tuple[int, ...] | None = None
 
@@ -210,9 +213,26 @@ class Categorical(Family[Counts, CategoricalParameters]):
             for j, p in enumerate(parameters.log_prob)
         )
 
-    def impossible(self, statistics: Counts) -> Array:
-        negative = statistics.columns(statistics.table.sign() < 0)
-        return np.stack([n.any(axis=1) for n in negative], axis=1)
+    def sizes(self, statistics: Counts) -> Sequence[int]:
+        return [len(values) for values in statistics.values]
+
+    def summary(self, statistics: Counts, parameters: CategoricalParameters, column: int) -> str:
+        values = statistics.values[column]
+        shown = ", ".join(str(v) for v in values[:4])
+        return shown if len(values) <= 4 else f"{shown}, ... ({len(values)})"
+
+    def summed(self) -> Summed:
+        return Summed(Counts)
+
+    def formula(self, parameters: CategoricalParameters, cells: Cells) -> list[Formula]:
+        """The log probability of the cell's value, or of one never seen"""
+        found = []
+        parts = zip(cells, parameters.values, parameters.log_prob, strict=True)
+        for x, values, log_prob in parts:
+            levels = tuple(values.tolist())
+            scores = (Lookup(x, levels, tuple(p[: len(levels)]), p[-1]) for p in log_prob.tolist())
+            found.append(Formula(x.name, tuple(scores)))
+        return found
 
     def intervals(
         self, statistics: Counts, parameters: CategoricalParameters, level: float

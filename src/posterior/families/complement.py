@@ -9,13 +9,12 @@ import numpy as np
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.multinomial import MultinomialParameters, check_finite
+from posterior.families.multinomial import SETTLED, MultinomialParameters, check_finite, linear
 from posterior.families.priors import LAPLACE, Laplace
+from posterior.families.symbols import Cells, Formula
 from posterior.statistics.moments import Totals
-
-SETTLED = 1e300  # stands for infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,10 @@ class Complement(Family[Totals, MultinomialParameters]):
     """
 
     exact: ClassVar[bool] = True
+    support: ClassVar[Support] = "count"
+    reads_missing = False
+    reads_sparse = True
+
     prior: Laplace = LAPLACE
     norm: bool = False
 
@@ -84,8 +87,11 @@ class Complement(Family[Totals, MultinomialParameters]):
         k, d = parameters.log_prob.shape
         return k * (d - 1)
 
-    def impossible(self, statistics: Totals) -> Array:
-        return statistics.impossible()
+    def summed(self) -> Summed:
+        return Summed(Totals)
+
+    def formula(self, parameters: MultinomialParameters, cells: Cells) -> list[Formula]:
+        return linear(np.asarray(parameters.log_prob), cells)
 
     def intervals(
         self, statistics: Totals, parameters: MultinomialParameters, level: float

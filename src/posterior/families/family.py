@@ -1,21 +1,29 @@
-"""The protocol of a family, and what its methods return."""
+"""Base class of families: what each must say, and what follows from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from posterior.data.errors import DegenerateError
 from posterior.data.rows import Features, Groups, Hard
+from posterior.data.shapes import declared
 from posterior.data.typing import Array, Floats, Integers
+from posterior.families.symbols import Cells, Formula
+from posterior.statistics.algebra import Statistics
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Statistics)
 P = TypeVar("P")
 
 Scorer: TypeAlias = Callable[[Any, Floats], None]
 """Fills out (n, k) with bias_k + log p(x | k) for a chunk of rows."""
+
+Support: TypeAlias = Literal["real", "positive", "not negative", "count", "category", "text"]
+"""Which cells a family gives a probability to: numbers of a kind, categories, or texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +50,63 @@ class Intervals:
         return Intervals(*(np.concatenate([getattr(self, n), getattr(other, n)]) for n in names))
 
 
-class Family(Protocol[S, P]):
-    """log p(x | k) for every group, from sums over rows. Stateless; fields are its settings."""
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """Statistics of plain sums over cells, which a database can take: of x, or of x > above."""
+
+    kind: type
+    above: float | None = None
+
+
+class Family(ABC, Generic[S, P]):
+    """log p(x | k) for every group, from sums over rows. Stateless; fields are its settings.
+
+    A family must say what it sums, estimates, and thinks of a cell. The rest works by itself, and
+    may be said again where it can be done faster, or better.
+    """
+
+    __slots__ = ()
+
+    support: ClassVar[Support] = "real"
+    reads_missing: ClassVar[bool] = True  # a missing cell is left out, and is no error
+    reads_sparse: ClassVar[bool] = False  # rows of a sparse matrix, too
 
     @property
     def exact(self) -> bool:
         """Whether statistics of whole rows add without rounding, however the rows are cut."""
         return False
 
+    # ---- what a family must say ----
+
+    @abstractmethod
     def statistics(self, X: Any, groups: Groups) -> S:
         """What rows add to the sums of their groups."""
-        ...
 
+    @abstractmethod
     def estimate(self, statistics: S, pooled: S | None = None) -> P:
         """Parameters of all groups; `pooled`, where the prior looks, defaults to all of them."""
-        ...
+
+    @abstractmethod
+    def evidence(self, X: Any, parameters: P) -> Floats:
+        """The terms that log p(x | k) is the sum of, one a feature: (n, k, d)."""
+
+    @abstractmethod
+    def n_parameters(self, parameters: P) -> int:
+        """How many numbers the data had to determine, over all groups."""
+
+    # ---- what follows from it ----
+
+    def scorer(self, parameters: P, bias: Floats) -> Scorer:
+        """log p(x | k) + bias_k of chunks of rows, prepared once."""
+
+        def score(X: Any, out: Floats) -> None:
+            np.add(self.evidence(X, parameters).sum(axis=2), bias, out=out)
+
+        return score
+
+    def discriminant(self, parameters: P, bias: Floats) -> Scorer:
+        """The same up to a term that all groups share, where that is less work."""
+        return self.scorer(parameters, bias)
 
     def improve(self, statistics: S, pooled: S, parameters: P | None) -> P:
         """Parameters more probable than those given (None: any), where the best need many steps."""
@@ -67,44 +117,99 @@ class Family(Protocol[S, P]):
         likelihood of the prior's pseudo-rows."""
         return 0.0
 
-    def scorer(self, parameters: P, bias: Floats) -> Scorer:
-        """log p(x | k) + bias_k of chunks of rows, prepared once."""
-        ...
+    def leave_one_out(self, X: Any, groups: Hard, statistics: S) -> Floats:
+        """log p(xᵢ | k) (n, k), estimated from all rows but the i-th; NaN asks for the long way.
 
-    def discriminant(self, parameters: P, bias: Floats) -> Scorer:
-        """The same up to a term that all groups share, where that is less work."""
-        return self.scorer(parameters, bias)
+        Row by row: its statistics are subtracted, and the rest is estimated again.
+        """
+        k, zero = groups.n_groups, np.zeros(groups.n_groups)
+        score = np.full((X.shape[0], k), np.nan)
+        for i in range(len(score)):
+            row = X[i : i + 1]
+            try:
+                parameters = self.estimate(statistics - self.statistics(row, groups[i : i + 1]))
+                self.scorer(parameters, zero)(row, score[i : i + 1])
+            except DegenerateError:  # said again, with names, on the long way
+                continue
+        return score
 
-    def evidence(self, X: Any, parameters: P) -> Floats:
-        """The terms that log p(x | k) is the sum of, one a feature: (n, k, d)."""
-        ...
+    def impossible(self, statistics: S) -> Array:
+        """Which sums (k, d) no rows can have: what is left when strangers are taken back."""
+        return statistics.impossible()
+
+    def intervals(self, statistics: S, parameters: P, level: float) -> Intervals:
+        """Each parameter with its credible interval, as wide as the statistics leave it; NaN where
+        that is not known."""
+        lines = []
+        for name, axes in declared(parameters).items():
+            value = getattr(parameters, name)
+            if axes.names == ("k", "d") and value is not None:
+                unknown = np.full_like(value, np.nan)
+                lines.append(Intervals.of(name, value, unknown, unknown))
+        if not lines:
+            raise self._without("intervals")
+        return sum(lines[1:], start=lines[0])
 
     def term_names(self, features: Array) -> Array:
         """What the terms of `evidence` are about."""
         return features
 
-    def leave_one_out(self, X: Any, groups: Hard, statistics: S) -> Floats:
-        """log p(xᵢ | k) (n, k), estimated from all rows but the i-th."""
-        ...
+    def support_of(self, column: int) -> Support:
+        """What one of its columns may hold."""
+        return self.support
+
+    def sizes(self, statistics: S) -> Sequence[int] | None:
+        """How many values each column can have; None if there is no end to them."""
+        return None
+
+    def silent(self, statistics: S) -> Sequence[int]:
+        """Columns that never varied, and so say nothing of the groups."""
+        return ()
+
+    def summary(self, statistics: S, parameters: P, column: int) -> str:
+        """What was found in a column, in a few words."""
+        return ""
+
+    def integrated(self) -> Self:
+        """The family that integrates over what is not known of its parameters, where it can."""
+        return self
+
+    def needs(self) -> Any:
+        """What families that need the same sums of the same columns have in common."""
+        return type(self)
+
+    def summed(self) -> Summed | None:
+        """The sums that a database may take in its place; None if it cannot."""
+        return None
+
+    # ---- what not every family has ----
 
     def sample(self, codes: Array, parameters: P, random: np.random.Generator) -> Any:
         """One row for each group code."""
-        ...
+        raise self._without("sample")
 
-    def n_parameters(self, parameters: P) -> int:
-        """How many numbers the data had to determine, over all groups."""
-        ...
+    def formula(self, parameters: P, cells: Cells) -> list[Formula]:
+        """log p(x | k) in symbols, one term a feature, up to what all groups share."""
+        raise TypeError(
+            "Expected a family whose log density is a formula, which SQL can hold, got "
+            f"{type(self).__name__}."
+        )
 
-    def impossible(self, statistics: S) -> Array:
-        """Which sums (k, d) no rows can have: what is left when strangers are taken back."""
-        ...
-
-    def intervals(self, statistics: S, parameters: P, level: float) -> Intervals:
-        """Each parameter with its credible interval, as wide as the statistics leave it."""
-        ...
+    def _without(self, method: str) -> TypeError:
+        return TypeError(
+            f"Expected a family that defines {method}(), got {type(self).__name__}, which does not."
+        )
 
 
 AnyFamily: TypeAlias = Family[Any, Any]
+
+
+def refuse_open(left_open: Array, bias: Floats, message: str) -> None:
+    """Refuse parameters (k, d) that the rows leave open, of groups that have a chance."""
+    found = np.argwhere(left_open & (bias > -np.inf)[:, None])
+    if len(found):
+        group, feature = found[0].tolist()
+        raise DegenerateError(message, feature, group)
 
 
 def fill(scorer: Scorer, X: Features, n_groups: int) -> Floats:

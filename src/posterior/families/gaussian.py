@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy import special, stats
@@ -12,7 +13,8 @@ from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed
+from posterior.families.normal_symbols import FLAT, formula
 from posterior.families.priors import (
     ONE_ROW,
     AddedVariance,
@@ -20,12 +22,12 @@ from posterior.families.priors import (
     PseudoRows,
     VarianceFloor,
 )
+from posterior.families.symbols import Cells, Formula
 from posterior.kernels import pairs
 from posterior.kernels.pairs import Pair, two_product
 from posterior.statistics.moments import Moments, floats
 
 LOG_2PI = float(np.log(2 * np.pi))
-FLAT = 1e9  # whose square is as good as one more
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,9 @@ class GaussianParameters:
     With degrees of freedom the density is Student's t, and the variance its squared scale.
     """
 
-    mean: Floats
-    variance: Floats
-    freedom: Floats | None = None
+    mean: Annotated[Floats, "k, d"]
+    variance: Annotated[Floats, "k, d"]
+    freedom: Annotated[Floats, "k, d"] | None = None
     floor: float = 0.0  # what the prior added to every variance
 
 
@@ -201,7 +203,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         possible = np.flatnonzero(bias > -np.inf)
         self._check_varies(variance[possible], possible)
         if parameters.freedom is not None:
-            return self._predictive_scorer(parameters, bias)
+            return Family.scorer(self, parameters, bias)
         telling = np.isfinite(variance) & (variance > 0)
         inverse_deviation = np.where(telling, 1 / np.sqrt(np.where(telling, variance, 1.0)), 0.0)
         term = np.where(telling, -0.5 * (LOG_2PI + np.log(np.where(telling, variance, 1.0))), 0.0)
@@ -224,12 +226,6 @@ class Gaussian(Family[Moments, GaussianParameters]):
             feature=int(j),
             group=int(groups[i]),
         )
-
-    def _predictive_scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
-        def score(X: Array, out: Floats) -> None:
-            out[:] = bias + self.evidence(X, parameters).sum(axis=2)
-
-        return score
 
     def evidence(self, X: Array, parameters: GaussianParameters) -> Floats:
         return log_density(np.ascontiguousarray(X, np.float64)[:, None, :], parameters)
@@ -277,8 +273,20 @@ class Gaussian(Family[Moments, GaussianParameters]):
             return k * d
         return k * d + k if self.alike else 2 * k * d
 
-    def impossible(self, statistics: Moments) -> Array:
-        return statistics.impossible()
+    def silent(self, statistics: Moments) -> Sequence[int]:
+        if not isinstance(self.prior, PseudoRows):
+            return ()
+        variance = Gaussian(None).estimate(statistics.pooled()).variance[0]
+        return [int(j) for j in np.flatnonzero(variance == 0)]
+
+    def integrated(self) -> Gaussian:
+        return replace(self, predictive=True)
+
+    def summed(self) -> Summed:
+        return Summed(Moments)
+
+    def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
+        return formula(parameters.mean, parameters.variance, parameters.freedom, cells)
 
     @np.errstate(invalid="ignore", divide="ignore")
     def intervals(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy import special, stats
@@ -11,7 +11,7 @@ from scipy import special, stats
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import (
     LAPLACE,
@@ -19,6 +19,7 @@ from posterior.families.priors import (
     Laplace,
     pseudo_log_likelihood,
 )
+from posterior.families.symbols import Cell, Cells, Expression, Formula, Number, Within
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -27,8 +28,8 @@ from posterior.statistics.moments import Totals
 class MultinomialParameters:
     """Log probabilities of the words, (k, d); the pseudo-counts too if the urn is uncertain."""
 
-    log_prob: Floats
-    concentration: Floats | None = None
+    log_prob: Annotated[Floats, "k, d"]
+    concentration: Annotated[Floats, "k, d"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class Multinomial(Family[Totals, MultinomialParameters]):
     """
 
     exact: ClassVar[bool] = True
+    support: ClassVar[Support] = "count"
+    reads_missing = False
+    reads_sparse = True
+
     prior: DiscretePrior = LAPLACE
     predictive: bool = False
 
@@ -64,7 +69,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
             log_prob = np.log(counts, out=None if self.predictive else counts)
             log_prob -= log_words
         if np.isnan(log_words).any() or np.isneginf(log_words).any():  # an empty urn: words alike
-            np.copyto(log_prob, -np.log(log_prob.shape[1]), where=np.isnan(log_prob))
+            np.copyto(log_prob, -np.log(max(log_prob.shape[1], 1)), where=np.isnan(log_prob))
         return MultinomialParameters(log_prob, counts if self.predictive else None)
 
     def log_prior(self, parameters: MultinomialParameters, pooled: Totals) -> float:
@@ -76,11 +81,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         log_prob = np.ascontiguousarray(parameters.log_prob, np.float64)
         if parameters.concentration is None:
             return affine_scorer(None, log_prob, bias)
-
-        def score(X: Array | SparseRows, out: Floats) -> None:
-            out[:] = bias + self.evidence(X, parameters).sum(axis=2)
-
-        return score
+        return Family.scorer(self, parameters, bias)
 
     def evidence(self, X: Array | SparseRows, parameters: MultinomialParameters) -> Floats:
         x = dense(X)
@@ -142,9 +143,6 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         k, d = parameters.log_prob.shape
         return k * (d - 1)
 
-    def impossible(self, statistics: Totals) -> Array:
-        return statistics.impossible()
-
     def intervals(
         self, statistics: Totals, parameters: MultinomialParameters, level: float
     ) -> Intervals:
@@ -154,6 +152,41 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.beta.interval(level, counts, words - counts)
             return Intervals.of("probability", np.exp(parameters.log_prob), low, high)
+
+    def integrated(self) -> Multinomial:
+        return replace(self, predictive=True)
+
+    def summed(self) -> Summed:
+        return Summed(Totals)
+
+    def formula(self, parameters: MultinomialParameters, cells: Cells) -> list[Formula]:
+        """xⱼ log p_kj"""
+        if parameters.concentration is not None:
+            raise without_gamma("an urn that is known")
+        return linear(np.asarray(parameters.log_prob), cells)
+
+
+def linear(weight: Floats, cells: Cells) -> list[Formula]:
+    """w_kj xⱼ"""
+    return [
+        Formula.of(x, (weighed(x, w) for w in column))
+        for x, column in zip(cells, weight.T.tolist(), strict=True)
+    ]
+
+
+def weighed(x: Cell, weight: float) -> Expression:
+    """w x; 0 times infinity is 0"""
+    if abs(weight) < SETTLED:
+        return weight * x
+    return Within(x, 0.0, 0.0, Number(0.0), Number(weight))
+
+
+def without_gamma(expected: str) -> TypeError:
+    """Why a predictive distribution has no formula."""
+    return TypeError(
+        f"Expected {expected}: predictive=True needs log Γ, which SQL does not have. Fit the model "
+        "with predictive=False."
+    )
 
 
 def check_finite(counts: Floats) -> None:
@@ -168,6 +201,7 @@ def check_finite(counts: Floats) -> None:
     )
 
 
+SETTLED = 1e300  # stands for infinity
 LENGTH = 100  # words of a sampled document: the model does not say how long documents are
 
 

@@ -12,7 +12,7 @@ from posterior import kernels
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.covariance import Kind, Scatter, shrunken, whitenings
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.incomplete import (
     LOG_2PI,
     Estimate,
@@ -26,9 +26,11 @@ from posterior.families.normal_density import (
     Measure,
     MultivariateGaussianParameters,
     downdated,
+    formula,
     linear_terms,
     score_incomplete,
 )
+from posterior.families.symbols import Cells, Formula
 from posterior.statistics.cross_products import CrossSums
 from posterior.statistics.incomplete_rows import patterns
 from posterior.statistics.moments import floats
@@ -236,17 +238,11 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         spread = {"own": k * d * (d + 1) // 2, "shared": d * (d + 1) // 2, "diagonal": k * d}
         return k * d + spread.get(self.kind, k)
 
-    def impossible(self, statistics: CrossSums) -> Array:
-        """Beyond what rounding of the products of all rows, also of those taken back, explains."""
-        moments = statistics.complete.moments()
-        weight, squares = moments.weight.rounded(), moments.squares.rounded()
-        scale = np.maximum(squares.max(axis=0), np.abs(squares).sum(axis=0))
-        w, s, q = moments.weight.pair(), moments.total.pair(), moments.squares.pair()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            scatter = np.where(weight > 0, (q - s * (s / w)).rounded(), squares)
-        left_over = (weight == 0) & (squares > 1e-9 * scale)
-        overdrawn = statistics.incomplete.overdrawn()[:, None]
-        return (weight < 0) | (scatter < -1e-9 * scale) | left_over | overdrawn
+    def summed(self) -> Summed:
+        return Summed(CrossSums)
+
+    def formula(self, parameters: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
+        return formula(parameters, cells)
 
     def intervals(
         self, statistics: CrossSums, parameters: MultivariateGaussianParameters, level: float

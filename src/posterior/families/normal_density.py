@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from scipy import special
@@ -11,6 +12,16 @@ from posterior import kernels
 from posterior.data.typing import Array, Floats
 from posterior.families.covariance import Scatter, Whitening, whitenings
 from posterior.families.incomplete import LOG_2PI
+from posterior.families.symbols import (
+    FARTHEST,
+    IMPOSSIBLE,
+    NEAREST,
+    Cells,
+    Formula,
+    Number,
+    Within,
+    from_zero,
+)
 from posterior.statistics.incomplete_rows import patterns
 from posterior.statistics.moments import floats
 
@@ -157,3 +168,56 @@ def downdated(
     lost = ~(n - own > 0) | ~(room > 0.1)
     score[lost] = np.nan
     return score
+
+
+def formula(p: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
+    """log p(x | k) in symbols: linear in the cells if groups share a covariance, or quadratic."""
+    if p.freedom is not None:
+        raise TypeError(
+            "Expected normal classes, got Student's t of several columns, which does not come "
+            "apart into terms. Fit the model with predictive=False."
+        )
+    return _linear(p, cells) if len(p.whitening) == 1 else _quadratic(p, cells)
+
+
+def _linear(p: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
+    """One covariance for all:  Σⱼ ((μ_k - o)ᵀ Σ⁻¹)ⱼ (xⱼ - ½ (μ_kj + oⱼ)), o the middle"""
+    middle = p.mean.mean(axis=0)
+    slope, halfway = (p.mean - middle) @ p.precision(0), 0.5 * (p.mean + middle)
+    found = []
+    for j, cell in enumerate(cells):
+        places, least = from_zero(halfway[:, j], float(np.sqrt(p.covariance[0][j, j])))
+        x, pairs = replace(cell, least=least), zip(slope[:, j].tolist(), places, strict=True)
+        found.append(Formula.of(x, (w * (x - float(b)) for w, b in pairs)))
+    return found
+
+
+def _quadratic(p: MultivariateGaussianParameters, cells: Cells) -> list[Formula]:
+    """-½ (u - m)ᵀ P (u - m) + ..., with u and m taken from the middle, so that little cancels.
+
+    So far away that squares overflow, no class is possible.
+    """
+    middle, k = p.mean.mean(axis=0), len(p.mean)
+    deviation = np.sqrt(np.einsum("kii->ki", p.covariance))
+    narrowest = np.where(deviation > 0, deviation, np.inf).min(axis=0)
+    least, farthest = NEAREST * deviation.max(axis=0), FARTHEST * narrowest
+    middle = np.where(np.abs(middle) > least, middle, 0.0)
+    ends = zip(cells, middle.tolist(), least.tolist(), farthest.tolist(), strict=True)
+    u = [replace(x, origin=o, least=near, farthest=far) for x, o, near, far in ends]
+    P, m = np.stack([p.precision(g) for g in range(k)]), p.mean - middle
+    slope = np.einsum("gij,gj->gi", P, m)
+    found = []
+    for j, x in enumerate(u):
+        inside = float(np.nextafter(x.farthest, 0))
+        curves = zip(slope[:, j].tolist(), (-0.5 * P[:, j, j]).tolist(), strict=True)
+        terms = (x * (b + a * x) for b, a in curves)
+        far = Number(IMPOSSIBLE)
+        found.append(Formula.of(x, (Within(x, -inside, inside, each, far) for each in terms)))
+    for i, j in combinations(range(len(u)), 2):
+        if P[:, i, j].any():
+            pairs = tuple(-a * u[i] * u[j] for a in P[:, i, j].tolist())
+            found.append(Formula(f"{u[i].name} × {u[j].name}", pairs))
+    rank = np.array([w.matrix.shape[1] for w in p.whitening])
+    log_det = np.array([w.log_det for w in p.whitening])
+    height = -0.5 * (rank * LOG_2PI + log_det + np.einsum("gi,gi->g", m, slope))
+    return [*found, Formula("spread", tuple(Number(h) for h in height.tolist()))]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 import numpy as np
 from scipy import special, stats
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_scorer, dense
-from posterior.families.multinomial import check_finite
+from posterior.families.multinomial import check_finite, weighed, without_gamma
 from posterior.families.priors import ONE_ROW, PseudoRows, pseudo_log_likelihood
+from posterior.families.symbols import Cells, Formula, Known
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -22,8 +23,8 @@ from posterior.statistics.moments import Totals
 class PoissonParameters:
     """Events expected in a row, (k, d), and the rows that say so if the rate is uncertain."""
 
-    rate: Floats
-    rows: Floats | None = None
+    rate: Annotated[Floats, "k, d"]
+    rows: Annotated[Floats, "k, d"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,9 @@ class Poisson(Family[Totals, PoissonParameters]):
     """
 
     exact: ClassVar[bool] = True
+    support: ClassVar[Support] = "count"
+    reads_sparse = True
+
     prior: PseudoRows = ONE_ROW
     predictive: bool = False
 
@@ -65,11 +69,7 @@ class Poisson(Family[Totals, PoissonParameters]):
 
     def scorer(self, parameters: PoissonParameters, bias: Floats) -> Scorer:
         if parameters.rows is not None:
-
-            def predictive(X: Array | SparseRows, out: Floats) -> None:
-                out[:] = bias + self.evidence(X, parameters).sum(axis=2)
-
-            return predictive
+            return Family.scorer(self, parameters, bias)
         rate = np.asarray(parameters.rate, np.float64)
         with np.errstate(divide="ignore"):
             plain = affine_scorer(-rate, np.log(rate) - rate, bias)
@@ -115,9 +115,6 @@ class Poisson(Family[Totals, PoissonParameters]):
     def n_parameters(self, parameters: PoissonParameters) -> int:
         return parameters.rate.size
 
-    def impossible(self, statistics: Totals) -> Array:
-        return statistics.impossible()
-
     def intervals(
         self, statistics: Totals, parameters: PoissonParameters, level: float
     ) -> Intervals:
@@ -127,6 +124,30 @@ class Poisson(Family[Totals, PoissonParameters]):
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = stats.gamma.interval(level, events, scale=1 / rows)
             return Intervals.of("rate", parameters.rate, low, high)
+
+    def integrated(self) -> Poisson:
+        return replace(self, predictive=True)
+
+    def summed(self) -> Summed:
+        return Summed(Totals)
+
+    def formula(self, parameters: PoissonParameters, cells: Cells) -> list[Formula]:
+        """xⱼ log λ_kj - λ_kj"""
+        if parameters.rows is not None:
+            raise without_gamma("rates that are known")
+        with np.errstate(divide="ignore"):
+            log_rate = np.log(np.asarray(parameters.rate, np.float64))
+        slopes, rates = log_rate.tolist(), parameters.rate.tolist()
+        return [
+            Formula.of(
+                x,
+                (
+                    Known(x, weighed(x, slope[j]) - rate[j])
+                    for slope, rate in zip(slopes, rates, strict=True)
+                ),
+            )
+            for j, x in enumerate(cells)
+        ]
 
 
 def _log_factorials(X: Array | SparseRows) -> Floats:

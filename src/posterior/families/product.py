@@ -11,7 +11,8 @@ import numpy as np
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Blocks, Groups, Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.family import AnyFamily, Family, Intervals, Scorer
+from posterior.families.family import AnyFamily, Family, Intervals, Scorer, Support
+from posterior.families.symbols import Cells, Formula
 
 T = TypeVar("T")
 
@@ -50,7 +51,10 @@ class Parts:
 
     def seen(self) -> Self:
         """Without the categories that no group holds any more."""
-        return replace(self, parts=tuple(a.seen() if hasattr(a, "seen") else a for a in self.parts))
+        return replace(self, parts=tuple(part.seen() for part in self.parts))
+
+    def impossible(self) -> Array:
+        return np.concatenate([part.impossible() for part in self.parts], axis=1)
 
     def keeps_rows(self) -> bool:
         return any(part.keeps_rows() for part in self.parts)
@@ -180,3 +184,18 @@ class Product(Family[Parts, tuple[Any, ...]]):
             one = f.intervals(s, p, level)
             lines.append(replace(one, feature=np.asarray(columns)[one.feature]))
         return sum(lines[1:], start=lines[0])
+
+    def support_of(self, column: int) -> Support:
+        parts = zip(self.families, self.columns, strict=True)
+        return next((f.support for f, columns in parts if column in columns), self.support)
+
+    def needs(self) -> Any:
+        return [family.needs() for family in self.families], self.columns
+
+    def formula(self, parameters: tuple[Any, ...], cells: Cells) -> list[Formula]:
+        """Columns in the order of the table"""
+        placed: list[tuple[int, Formula]] = []
+        for one, its, js in zip(self.families, parameters, self.columns, strict=True):
+            part = one.formula(its, [cells[j] for j in js])
+            placed += [(js[min(i, len(js) - 1)], term) for i, term in enumerate(part)]
+        return [term for _, term in sorted(placed, key=lambda pair: pair[0])]

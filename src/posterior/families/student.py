@@ -14,6 +14,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.gaussian import Gaussian, GaussianParameters, log_density
 from posterior.families.priors import ONE_ROW, PseudoRows
+from posterior.families.symbols import Cells, Formula
 from posterior.kernels.tails import LIGHTEST, Tails
 from posterior.statistics.histograms import Histograms
 
@@ -60,7 +61,7 @@ class StudentT(Family[Histograms, GaussianParameters]):
 
     def _columns(self, statistics: Histograms, pooled: Histograms | None) -> list[Tails]:
         whole = statistics.pooled() if pooled is None else pooled
-        own, everyone = _points(statistics), _points(whole)
+        own, everyone = statistics.points(), whole.points()
         return [self._column(*mine, *all_) for mine, all_ in zip(own, everyone, strict=True)]
 
     def _column(self, x: Floats, W: Floats, all_x: Floats, all_W: Floats) -> Tails:
@@ -117,8 +118,12 @@ class StudentT(Family[Histograms, GaussianParameters]):
         k, d = parameters.mean.shape
         return 2 * k * d + d
 
-    def impossible(self, statistics: Histograms) -> Array:
-        return statistics.impossible()
+    def summary(self, statistics: Histograms, parameters: GaussianParameters, column: int) -> str:
+        assert parameters.freedom is not None
+        return f"{parameters.freedom[0, column]:.3g} degrees of freedom"
+
+    def formula(self, parameters: GaussianParameters, cells: Cells) -> list[Formula]:
+        return DENSITY.formula(parameters, cells)
 
     def intervals(
         self, statistics: Histograms, parameters: GaussianParameters, level: float
@@ -137,15 +142,6 @@ class StudentT(Family[Histograms, GaussianParameters]):
             spread = Intervals.of("scale", scale, scale / factor, scale * factor)
         open_ = np.full_like(scale, np.nan)
         return place + spread + Intervals.of("freedom", p.freedom, open_, open_)
-
-
-def _points(statistics: Histograms) -> list[tuple[Floats, Floats]]:
-    """Of each column the values, or the middles of their cells, and their weights (k, m)."""
-    seen = statistics.seen()
-    weights = seen.counts.columns(np.maximum(seen.counts.table.rounded(), 0.0))
-    ends = zip(seen.counts.values, seen.last(), strict=True)
-    middles = [first * 0.5 + last * 0.5 for first, last in ends]
-    return list(zip(middles, weights, strict=True))
 
 
 def _median(x: Floats, w: Floats) -> float:

@@ -12,6 +12,8 @@ import numpy as np
 from posterior.data import frames, validate
 from posterior.data.names import quoted
 from posterior.data.typing import Array, Codes, Floats
+from posterior.estimators.explaining import Explaining
+from posterior.families.family import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,13 @@ class Column:
     name: str
     values: Floats
     table: Callable[[Floats], Any]  # the other columns are missing
+    support: Support  # what the model takes the cells for
+
+    def possible(self, grid: Floats) -> Floats:
+        """The points that the model has a density for."""
+        if self.support == "real":
+            return grid
+        return grid[grid > 0] if self.support == "positive" else grid[grid >= 0]
 
 
 def column_of(model: Any, X: Any, feature: int | str) -> Column:
@@ -44,11 +53,14 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
             f"Expected a model of one column, or one that leaves missing cells out, got "
             f"{type(model).__name__} of {d} columns. Fit it to the column that shall be drawn."
         )
+    support = model.family_.support_of(j) if isinstance(model, Explaining) else "real"
     if frame is not None:
         values = frames.numbers(frame.get_column(names[j]))
-        return Column(str(names[j]), values, lambda grid: _frame(frame, names[j], grid))
+        name, like = str(names[j]), names[j]
+        return Column(name, values, lambda grid: _frame(frame, like, grid), support)
     name = str(names[j]) if hasattr(model, "feature_names_in_") else f"feature {j}"
-    return Column(name, np.asarray(X[:, j], np.float64), lambda grid: _array(d, j, grid))
+    cells = np.asarray(X[:, j], np.float64)
+    return Column(name, cells, lambda grid: _array(d, j, grid), support)
 
 
 def _frame(like: nw.DataFrame[Any], name: str, values: Floats) -> Any:

@@ -166,7 +166,7 @@ def _curves(
     """Points of p(x, k) over x, for each class k."""
     points, area = [], 0.0
     for k, name in enumerate(names):
-        grid = np.unique(np.concatenate([everywhere, near[k]]))
+        grid = column.possible(np.unique(np.concatenate([everywhere, near[k]])))
         density = np.exp(model.predict_joint_log_proba(column.table(grid))[:, k])
         seen = density > VISIBLE * density.max()
         area += float(np.trapezoid(density[seen], grid[seen]))

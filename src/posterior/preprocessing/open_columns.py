@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
-from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
 from posterior.data.typing import Array, Floats
+from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from posterior.estimators.kmeans.common import Clusters
+from posterior.families.symbols import FARTHEST, from_zero
 from posterior.sql.cells import Column
-from posterior.sql.densities import FARTHEST, from_zero, within
+from posterior.sql.densities import within
 from posterior.sql.expressions import SQL, less, negative, times
 from posterior.sql.scores import Scores, Term, scores
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import singledispatch
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,17 +11,8 @@ from sqlglot import exp
 from posterior.data import frames
 from posterior.data.typing import Array, Floats
 from posterior.estimators.naive_bayes.categorical import MOST_CATEGORIES
-from posterior.families import (
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    Multinomial,
-    MultivariateGaussian,
-    Poisson,
-    Product,
-)
-from posterior.families.complement import Complement
-from posterior.families.product import Parts
+from posterior.families.family import AnyFamily, Summed
+from posterior.families.product import Parts, Product
 from posterior.sql.connections import Kind
 from posterior.sql.countable import Cells, NotInsideError
 from posterior.sql.expressions import is_there, times
@@ -38,50 +28,38 @@ CLOSE = 1e-11  # relative error of a variance
 Reader: TypeAlias = Callable[[Answer], Any]  # statistics from what the database said
 
 
-@singledispatch
-def asked(family: Any, columns: Sequence[Cells], ledger: Ledger) -> Reader:
+def asked(family: AnyFamily, columns: Sequence[Cells], ledger: Ledger) -> Reader:
     """Writes down what to sum, and returns how to read it."""
-    raise NotInsideError(f"{type(family).__name__} is no sum that SQL can take.")
+    if isinstance(family, Product):
+        readers = [
+            asked(one, [columns[j] for j in js], ledger)
+            for one, js in zip(family.families, family.columns, strict=True)
+        ]
+        return lambda answer: Parts(tuple(read(answer) for read in readers))
+    summed = family.summed()
+    if summed is None:
+        raise NotInsideError(f"{type(family).__name__} is no sum that SQL can take.")
+    if not family.reads_missing:
+        ledger.conditions += [is_there(c.raw) for c in columns]  # refused with their row
+    return ASKED[summed.kind](summed, columns, ledger)
 
 
-@asked.register
-def _(family: Gaussian, columns: Sequence[Cells], ledger: Ledger) -> Reader:
+def _moments(summed: Summed, columns: Sequence[Cells], ledger: Ledger) -> Reader:
     """Σ 1, Σ x and Σ x² of the cells that are there"""
     weight = [ledger.count(c) for c in columns]
     total, squares = zip(*(ledger.total_and_squares(c) for c in columns), strict=True)
     return lambda answer: Moments(*map(answer.exact, (weight, total, squares)))
 
 
-@asked.register
-def _(family: Bernoulli, columns: Sequence[Cells], ledger: Ledger) -> Reader:
-    """Σ 1 and Σ [x > threshold]"""
-    threshold = 0.5 if family.threshold is None else family.threshold
+def _totals(summed: Summed, columns: Sequence[Cells], ledger: Ledger) -> Reader:
+    """Σ 1 and Σ x, or Σ [x > threshold]"""
+    above = summed.above
     weight = [ledger.count(c) for c in columns]
-    yes = [ledger.above(c, threshold) for c in columns]
-    return lambda answer: Totals(answer.exact(weight), answer.exact(yes))
-
-
-@asked.register(Multinomial)
-@asked.register(Complement)
-def _(family: Any, columns: Sequence[Cells], ledger: Ledger) -> Reader:
-    ledger.conditions += [is_there(c.raw) for c in columns]  # refused with their row
-    return _totals(columns, ledger)
-
-
-@asked.register
-def _(family: Poisson, columns: Sequence[Cells], ledger: Ledger) -> Reader:
-    return _totals(columns, ledger)
-
-
-def _totals(columns: Sequence[Cells], ledger: Ledger) -> Reader:
-    """Σ 1 and Σ x"""
-    weight = [ledger.count(c) for c in columns]
-    total = [ledger.total(c) for c in columns]
+    total = [ledger.total(c) if above is None else ledger.above(c, above) for c in columns]
     return lambda answer: Totals(answer.exact(weight), answer.exact(total))
 
 
-@asked.register
-def _(family: Categorical, columns: Sequence[Cells], ledger: Ledger) -> Reader:
+def _counts(summed: Summed, columns: Sequence[Cells], ledger: Ledger) -> Reader:
     """How often each value stands in each column"""
     first = len(ledger.histograms)
     ledger.histograms += columns
@@ -122,18 +100,7 @@ def _value(text: str | None, kind: Kind) -> Any:
     raise NotInsideError(f"Expected plain values, got {text!r}.")
 
 
-@asked.register
-def _(family: Product, columns: Sequence[Cells], ledger: Ledger) -> Reader:
-    """Each family's own"""
-    readers = [
-        asked(one, [columns[j] for j in js], ledger)
-        for one, js in zip(family.families, family.columns, strict=True)
-    ]
-    return lambda answer: Parts(tuple(read(answer) for read in readers))
-
-
-@asked.register
-def _(family: MultivariateGaussian, columns: Sequence[Cells], ledger: Ledger) -> Reader:
+def _cross_sums(summed: Summed, columns: Sequence[Cells], ledger: Ledger) -> Reader:
     """Σ (x - o) and Σ (x - o)(x - o)ᵀ, as the database rounds them; moving them to zero is exact"""
     ledger.conditions += [is_there(c.raw) for c in columns]  # such rows are kept as they are
     i, j = np.triu_indices(len(columns))
@@ -158,6 +125,14 @@ def _(family: MultivariateGaussian, columns: Sequence[Cells], ledger: Ledger) ->
         return CrossSums(complete, none)
 
     return read
+
+
+ASKED: dict[type, Callable[[Summed, Sequence[Cells], Ledger], Reader]] = {
+    Counts: _counts,
+    CrossSums: _cross_sums,
+    Moments: _moments,
+    Totals: _totals,
+}
 
 
 def _refuse_far(w: Array, s: Floats, q: Floats) -> None:

@@ -13,7 +13,6 @@ from posterior.estimators import (
 )
 from posterior.estimators.explaining import Explaining
 from posterior.evaluation.calibration import Calibrator, Temperature
-from posterior.sql import normal  # noqa: F401  (which registers its terms)
 from posterior.sql.cells import Column
 from posterior.sql.densities import terms
 from posterior.sql.scores import Scores, scores

@@ -15,13 +15,13 @@ from posterior.estimators import (
     PoissonNB,
 )
 from posterior.estimators.discriminant.common import Discriminant
-from posterior.families import MultivariateGaussian
-from posterior.families.family import AnyFamily
+from posterior.families.family import AnyFamily, Summed
 from posterior.generative.joint import JointStatistics
 from posterior.sql.connections import Database, Kind
 from posterior.sql.countable import Cells, NotInsideError
 from posterior.sql.family_sums import asked, numbered
 from posterior.sql.sums import Ledger, answered
+from posterior.statistics.cross_products import CrossSums
 from posterior.statistics.exact import Exact
 
 # Others see the rows in another way than column by column, or each by itself.
@@ -73,8 +73,7 @@ def _check_that_it_pays(family: AnyFamily, columns: Sequence[Cells], ledger: Led
     So whatever adds up as it is should stay there. Cells cut into parts need four sums of whole
     numbers of 64 bits, or more, for each two of doubles, which takes longer than to read them.
     """
-    together = isinstance(family, MultivariateGaussian)
-    if together and len(columns) > FEW_COLUMNS:
+    if family.summed() == Summed(CrossSums) and len(columns) > FEW_COLUMNS:
         raise NotInsideError("So many products are faster taken of the rows.")
     if ledger.cut and not ledger.histograms:
         raise NotInsideError("Exact sums of so many digits are faster taken of the rows.")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from posterior.estimators.logistic.model import LogisticModel
+from posterior.families.symbols import from_zero
 from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
 from posterior.sql.cells import Column, indicator, spellings
-from posterior.sql.densities import from_zero
 from posterior.sql.expressions import SQL, among, cases, is_missing, less, number, or_else, times
 from posterior.sql.scores import Scores, Term, scores
 

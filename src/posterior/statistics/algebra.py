@@ -60,9 +60,17 @@ class Statistics(Addable, Protocol):
         """All sums, rounded, one line a group."""
         ...
 
+    def seen(self) -> Self:
+        """Without the values that no group holds any more, where they are kept by value."""
+        ...
+
     def keeps_rows(self) -> bool:
         """Whether some rows are kept as they are, since no sum can stand for them."""
         return False
+
+    def impossible(self) -> Array:
+        """Which columns of groups (k, d) no rows can have: what is left when strangers leave."""
+        ...
 
     def arrays(self) -> dict[str, Array]:
         """As plain arrays, for a file; `from_arrays` reads them back."""
@@ -110,12 +118,21 @@ class SumOfFields:
     def compact(self) -> Self:
         return self._each(lambda x: x.compact())
 
+    def seen(self) -> Self:
+        return self
+
     def numbers(self) -> Floats:
         parts = (getattr(self, f.name).rounded() for f in fields(self))  # type: ignore[arg-type]
         return np.concatenate([p.reshape(len(p), -1) for p in parts], axis=1)
 
     def keeps_rows(self) -> bool:
         return False
+
+    def impossible(self) -> Array:
+        """A negative weight, or sums of no weight; the weight is the first field."""
+        first, *others = (getattr(self, f.name).sign() for f in fields(self))  # type: ignore[arg-type]
+        left = np.any([other != 0 for other in others], axis=0)
+        return np.asarray((first < 0) | ((first == 0) & left))
 
     def arrays(self) -> dict[str, Array]:
         parts: dict[str, Array] = {}

@@ -81,5 +81,10 @@ class Counts(Keyed):
         limbs = np.ascontiguousarray(self.table.limbs[:, keep])
         return Counts(values, Exact(limbs, self.table.exponent))
 
+    def impossible(self) -> Array:
+        """Columns with a count below zero, (k, d)."""
+        negative = self.columns(self.table.sign() < 0)
+        return np.stack([column.any(axis=1) for column in negative], axis=1)
+
     def numbers(self) -> Floats:
         return self.table.rounded()

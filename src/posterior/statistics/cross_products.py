@@ -187,6 +187,21 @@ class CrossSums:
     def compact(self) -> CrossSums:
         return CrossSums(self.complete.compact(), self.incomplete)
 
+    def seen(self) -> CrossSums:
+        return self
+
+    def impossible(self) -> Array:
+        """Beyond what rounding of the products of all rows, also of those taken back, explains."""
+        moments = self.complete.moments()
+        weight, squares = moments.weight.rounded(), moments.squares.rounded()
+        scale = np.maximum(squares.max(axis=0), np.abs(squares).sum(axis=0))
+        w, s, q = moments.weight.pair(), moments.total.pair(), moments.squares.pair()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scatter = np.where(weight > 0, (q - s * (s / w)).rounded(), squares)
+        left_over = (weight == 0) & (squares > 1e-9 * scale)
+        overdrawn = self.incomplete.overdrawn()[:, None]
+        return np.asarray((weight < 0) | (scatter < -1e-9 * scale) | left_over | overdrawn)
+
     def keeps_rows(self) -> bool:
         return len(self.incomplete) > 0
 

@@ -53,6 +53,14 @@ class Histograms:
         ends = [numbers(keys(start) | np.uint64((1 << int(s)) - 1)) for start, s in pairs]
         return [np.where(np.signbit(end) & (end == 0), BELOW_ZERO, end) for end in ends]
 
+    def points(self) -> list[tuple[Floats, Floats]]:
+        """Of each column the values seen, or the middles of their cells, and weights (k, m)."""
+        seen = self.seen()
+        weights = seen.counts.columns(np.maximum(seen.counts.table.rounded(), 0.0))
+        ends = zip(seen.counts.values, seen.last(), strict=True)
+        middles = [first * 0.5 + last * 0.5 for first, last in ends]
+        return list(zip(middles, weights, strict=True))
+
     def coarser(self, shift: Integers) -> Histograms:
         """The same in wider cells."""
         if (shift == self.shift).all():
@@ -114,9 +122,7 @@ class Histograms:
         return self.counts.numbers()
 
     def impossible(self) -> Array:
-        """Columns of groups that no rows can have, (k, d)."""
-        negative = self.counts.columns(self.counts.table.sign() < 0)
-        return np.stack([column.any(axis=1) for column in negative], axis=1)
+        return self.counts.impossible()
 
     def arrays(self) -> dict[str, Array]:
         return self.counts.arrays() | {"shift": self.shift, "limit": np.asarray(self.limit)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Annotated
 
 import numpy as np
 
@@ -26,8 +27,8 @@ class Totals(SumOfFields):
     w_k = Σᵢ r_ik      s_k = Σᵢ r_ik xᵢ
     """
 
-    weight: Exact  # (k, d), or (k, 1) where no cell can be missing
-    total: Exact  # (k, d)
+    weight: Annotated[Exact, "k, d|1"]  # of one column where no cell can be missing
+    total: Annotated[Exact, "k, d"]
 
     @classmethod
     def of(cls, X: Array | SparseRows, groups: Groups, above: float | None = None) -> Totals:
@@ -69,9 +70,9 @@ class Moments(SumOfFields):
     w_k = Σᵢ r_ik      s_k = Σᵢ r_ik xᵢ      q_k = Σᵢ r_ik xᵢ²
     """
 
-    weight: Exact  # (k, d)
-    total: Exact  # (k, d)
-    squares: Exact  # (k, d)
+    weight: Annotated[Exact, "k, d"]
+    total: Annotated[Exact, "k, d"]
+    squares: Annotated[Exact, "k, d"]
 
     @classmethod
     def of(cls, X: Array, groups: Groups) -> Moments:

@@ -56,8 +56,8 @@ class PairCounts(Keyed):
         limbs = np.ascontiguousarray(self.table.limbs[:, place, place])
         return Counts(self.values, Exact(limbs, self.table.exponent))
 
-    def negative(self) -> Array:
-        """Whether any count of a column is below zero, (k, d)."""
+    def impossible(self) -> Array:
+        """Columns with a count below zero, (k, d)."""
         below = np.asarray((self.table.sign() < 0).any(axis=2))
         parts = np.split(below, self.offset[1:-1], axis=1)
         return np.stack([part.any(axis=1) for part in parts], axis=1)

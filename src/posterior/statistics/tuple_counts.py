@@ -191,6 +191,11 @@ class TupleCounts:
     def keeps_rows(self) -> bool:
         return False
 
+    def impossible(self) -> Array:
+        """Columns with a count below zero, (k, d)."""
+        negative = self.columns(self.table.sign() < 0)
+        return np.stack([column.any(axis=1) for column in negative], axis=1)
+
     def numbers(self) -> Floats:
         return self.table.rounded()
 

@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from posterior.families.bernoulli import BernoulliParameters
+from posterior.data.shapes import declared
 from posterior.families.binned import BinnedParameters
 from posterior.families.categorical import CategoricalParameters
-from posterior.families.gaussian import GaussianParameters
-from posterior.families.multinomial import MultinomialParameters
 from posterior.families.normal_density import MultivariateGaussianParameters
-from posterior.families.poisson import PoissonParameters
 from posterior.families.product import Parts
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.statistics import (
@@ -23,8 +20,6 @@ from posterior.statistics import (
     Exact,
     Histograms,
     IncompleteRows,
-    Moments,
-    Totals,
 )
 from posterior.statistics.pair_counts import PairCounts
 from posterior.statistics.tuple_counts import TupleCounts
@@ -62,22 +57,24 @@ def table(value: Any, like: tuple[int, ...] | None = None) -> tuple[int, int]:
 @singledispatch
 def measured(value: Any) -> Extent:
     """The extent of statistics or parameters; an error if their arrays do not agree."""
-    raise ModelFileError(f"Expected statistics or parameters, got {type(value).__name__}.")
+    sizes: dict[str, int] = {}
+    for name, axes in declared(value).items():
+        array = getattr(value, name)
+        if array is not None or not axes.optional:
+            _measure(array, axes.names, sizes)
+    if not {"k", "d"} <= set(sizes):
+        raise ModelFileError(f"Expected statistics or parameters, got {type(value).__name__}.")
+    return Extent(sizes["k"], (sizes["d"],))
 
 
-@measured.register
-def _(value: Moments) -> Extent:
-    k, d = table(value.weight)
-    table(value.total, (k, d))
-    table(value.squares, (k, d))
-    return Extent(k, (d,))
-
-
-@measured.register
-def _(value: Totals) -> Extent:
-    k, d = table(value.total)
-    expect(table(value.weight) in ((k, d), (k, 1)), "weights of the sums")
-    return Extent(k, (d,))
+def _measure(array: Any, axes: tuple[str, ...], sizes: dict[str, int]) -> None:
+    """The sizes of a table's axes, which are those of its neighbors."""
+    shape = shape_of(array)
+    expect(isinstance(array, Exact) or array.dtype.kind == "f", "a table of numbers")
+    expect(len(shape) == len(axes), "tables of one shape")
+    for axis, size in zip(axes, shape, strict=True):
+        letter, _, other = axis.partition("|")
+        expect(str(size) == other or sizes.setdefault(letter, size) == size, "tables of one shape")
 
 
 @measured.register
@@ -174,32 +171,6 @@ def _(value: Joint[Any, Any]) -> Extent:
     numbers = value.log_prior.dtype == np.float64
     expect(numbers and shape_of(value.log_prior) == extent[:1], "a prior of each group")
     return extent
-
-
-@measured.register
-def _(value: GaussianParameters) -> Extent:
-    k, d = table(value.mean)
-    table(value.variance, (k, d))
-    return Extent(k, (d,))
-
-
-@measured.register
-def _(value: BernoulliParameters) -> Extent:
-    k, d = table(value.log_yes)
-    table(value.log_no, (k, d))
-    return Extent(k, (d,))
-
-
-@measured.register
-def _(value: MultinomialParameters) -> Extent:
-    k, d = table(value.log_prob)
-    return Extent(k, (d,))
-
-
-@measured.register
-def _(value: PoissonParameters) -> Extent:
-    k, d = table(value.rate)
-    return Extent(k, (d,))
 
 
 @measured.register

@@ -14,6 +14,7 @@ from functools import cache
 from sklearn.base import BaseEstimator
 
 import posterior.estimators
+import posterior.families
 import posterior.preprocessing
 
 LAYERS = {
@@ -43,6 +44,7 @@ def classes() -> dict[str, type]:
     """Every class that a file may hold, by its part of the package and its name."""
     for name in posterior.estimators.__all__:  # which bring in all that models are made of
         getattr(posterior.estimators, name)
+    posterior.families.by_name()
     found: dict[str, list[type]] = {}
     for name, module in sorted(sys.modules.items()):
         package, part, *_ = [*name.split("."), ""]

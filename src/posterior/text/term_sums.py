@@ -175,6 +175,13 @@ class TermSums:
         cells = self.documents.compact(), self.total.compact()
         return TermSums(self.terms, self.rows.compact(), self.start, self.column, *cells)
 
+    def impossible(self) -> Array:
+        """Classes that no documents can have, (k, 1)."""
+        rows, total = self.rows.sign(), self.total.sign()
+        group = self._group()
+        short = np.bincount(group, (total < 0) | ((rows[group] == 0) & (total != 0)), len(rows))
+        return np.asarray((rows < 0) | (short > 0))[:, None]
+
     def keeps_rows(self) -> bool:
         return False
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats, Integers
-from posterior.families.family import Family, Intervals, Scorer, fill
+from posterior.families.family import Family, Intervals, Scorer, Support, fill
 from posterior.families.multinomial import Multinomial, MultinomialParameters
 from posterior.families.priors import LAPLACE, DiscretePrior
+from posterior.families.symbols import Cells, Formula
 from posterior.kernels.terms import Terms
 from posterior.statistics.moments import Totals
 from posterior.text.term_rows import TermRows, moved
@@ -40,6 +41,8 @@ class Words(Family[TermSums, WordParameters]):
     """
 
     exact: ClassVar[bool] = True
+    support: ClassVar[Support] = "text"
+
     prior: DiscretePrior = LAPLACE
 
     @property
@@ -78,8 +81,14 @@ class Words(Family[TermSums, WordParameters]):
     def n_parameters(self, parameters: WordParameters) -> int:
         return self._urn.n_parameters(parameters.urn)
 
-    def impossible(self, statistics: TermSums) -> Array:
-        return np.asarray(self._urn.impossible(_totals(statistics)).any(axis=1, keepdims=True))
+    def summary(self, statistics: TermSums, parameters: WordParameters, column: int) -> str:
+        return f"{len(statistics.terms):,} words"
+
+    def formula(self, parameters: WordParameters, cells: Cells) -> list[Formula]:
+        raise TypeError(
+            f"Expected columns of numbers and categories, got text in {cells[0].name!r}, which SQL "
+            "would have to cut into words first. Leave the column out: families={...: None}."
+        )
 
     def intervals(
         self, statistics: TermSums, parameters: WordParameters, level: float

@@ -7,7 +7,6 @@ import numpy as np
 from posterior.data.rows import Blocks, Rows
 from posterior.estimators.column_plan import number_families
 from posterior.estimators.columns import MixedColumns
-from posterior.families import Gaussian
 from posterior.generative.choice import choose
 from posterior.generative.dealing import by_content, in_turn
 from posterior.generative.joint import labeling
@@ -24,13 +23,13 @@ def chosen_families(model: MixedColumns, rows: Rows, prior_rows: float) -> dict[
     groups = rows.hard
     parts = rows.X.parts if isinstance(rows.X, Blocks) else (rows.X,)
     blocks = list(zip(model.plan_.blocks, parts, strict=True))
-    open_ = next((b for b in blocks if isinstance(b[0][0], Gaussian)), None)
+    open_ = next((b for b in blocks if b[0][0].support == "real"), None)
     present = np.bincount(groups.codes, minlength=groups.n_groups)
     folds = min(FOLDS, int(present.max()))
     if open_ is None or folds < 2 or groups.n_groups < 2:
         return {}
     (normal, columns), numbers = open_
-    assert isinstance(normal, Gaussian) and isinstance(numbers, np.ndarray)
+    assert isinstance(numbers, np.ndarray)
     listed = number_families(prior_rows) | {"gaussian": normal}
     with model._names():
         chosen = choose(

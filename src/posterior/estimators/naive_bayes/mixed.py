@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from math import prod
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +23,6 @@ from posterior.estimators.joint_classifier import JointClassifier
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.naive_bayes.choosing import chosen_families
 from posterior.estimators.numeric import CALIBRATED
-from posterior.families import Bernoulli, Categorical, Gaussian, PseudoRows
 from posterior.families.product import Parts
 from posterior.generative.joint import Joint, JointStatistics
 
@@ -145,14 +144,14 @@ class NaiveBayes(MixedColumns, JointClassifier):
         found: list[str] = []
         features = self.statistics_.features
         parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, js), part in zip(self._blocks(), parts, strict=True):
-            if not isinstance(family, Categorical):
+        for (family, js), part in zip(self.plan_.blocks, parts, strict=True):
+            if family.support != "category":
                 continue
             for j, values, n in zip(js, part.values, part.totals().sum().rounded(), strict=True):
                 some = values[: frames.SOME].tolist()
                 texts = values.dtype.kind in "OU" and frames.are_sentences(some, len(values), n)
-                if texts and self.schema_[j].name not in asked:
-                    found.append(self.schema_[j].name)
+                if texts and self.plan_.columns[j].name not in asked:
+                    found.append(self.plan_.columns[j].name)
         return found
 
     def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
@@ -173,7 +172,7 @@ class NaiveBayes(MixedColumns, JointClassifier):
         return self._columns()
 
     def _forgotten(self, features: Any) -> Any:
-        return features.seen() if isinstance(features, Parts) else features
+        return features.seen()
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         plan = self._planned()
@@ -184,11 +183,9 @@ class NaiveBayes(MixedColumns, JointClassifier):
         features = statistics.features
         parts = features.parts if isinstance(features, Parts) else (features,)
         for (family, js), part in zip(plan.blocks, parts, strict=True):
-            if not (isinstance(family, Gaussian) and isinstance(family.prior, PseudoRows)):
-                continue
-            constant = Gaussian(None).estimate(part.pooled()).variance[0] == 0
-            if constant.any() and statistics.weight.sum().rounded() > 1:
-                names = [str(plan.columns[j].name) for j, c in zip(js, constant, strict=True) if c]
+            constant = family.silent(part)
+            if constant and statistics.weight.sum().rounded() > 1:
+                names = [str(plan.columns[js[i]].name) for i in constant]
                 warnings.warn(
                     f"Column(s) {', '.join(names)} never vary and say nothing about the class; "
                     "they are left out until they do.",
@@ -205,11 +202,9 @@ class NaiveBayes(MixedColumns, JointClassifier):
         cells = 1
         features = self.statistics_.features
         parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, js), part in zip(self.plan_.blocks, parts, strict=True):
-            if isinstance(family, Categorical):
-                cells *= int(np.prod([len(v) for v in part.values], dtype=object))
-            elif isinstance(family, Bernoulli):
-                cells *= 2 ** len(js)
-            else:
+        for (family, _), part in zip(self.plan_.blocks, parts, strict=True):
+            sizes = family.sizes(part)
+            if sizes is None:
                 return None
+            cells *= prod(sizes)
         return cells

@@ -197,9 +197,6 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         others = (sizes[:, None] * np.maximum(sizes - 1, 0)).sum() - (sizes * (sizes - 1)).sum()
         return int(parameters.table.shape[0] * (others + np.maximum(sizes - 1, 0).sum()))
 
-    def impossible(self, statistics: PairCounts) -> Array:
-        return statistics.negative()
-
     def intervals(self, statistics: PairCounts, parameters: PairCounts, level: float) -> Intervals:
         """Of p(xⱼ | k), which a row has of whose cells only this one is known."""
         model = self.tables(parameters)

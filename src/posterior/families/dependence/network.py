@@ -18,6 +18,7 @@ from posterior.families.dependence.lone import lone_intervals
 from posterior.families.dependence.smoothing import BACK_OFF, Smoothing
 from posterior.families.dependence.structure import in_order
 from posterior.families.family import Family, Intervals, Scorer
+from posterior.statistics.algebra import Statistics
 from posterior.statistics.tuple_counts import (
     Parents,
     TupleCounts,
@@ -28,7 +29,7 @@ from posterior.statistics.tuple_counts import (
     unkeyed,
 )
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Statistics)
 
 
 class Network(Family[S, TupleCounts]):
@@ -144,10 +145,6 @@ class KDependence(Network[TupleCounts]):
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: TupleCounts) -> Floats:
         """Of rows whose values others have too, at the same structure."""
         return self._left_out(X, groups, statistics)
-
-    def impossible(self, statistics: TupleCounts) -> Array:
-        negative = statistics.columns(statistics.table.sign() < 0)
-        return np.stack([n.any(axis=1) for n in negative], axis=1)
 
 
 def _terms(codes: Array, counts: TupleCounts, j: int, chain: Chain) -> tuple[Codes, Floats]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior.data.rows import Blocks, Groups, Hard
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Floats
 from posterior.families.dependence.coding import Coding
 from posterior.families.dependence.network import Network
 from posterior.families.dependence.smoothing import BACK_OFF, Smoothing
@@ -40,9 +40,6 @@ class DependenceTree(Network[PairCounts]):
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: PairCounts) -> Floats:
         """Of rows whose values others have too, by the tree of all rows."""
         return self._left_out(X, groups, self.estimate(statistics))
-
-    def impossible(self, statistics: PairCounts) -> Array:
-        return statistics.negative()
 
 
 def counts_of(pairs: PairCounts, parents: Parents) -> TupleCounts:
