@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from posterior.families.categorical import Categorical as Categorical
     from posterior.families.complement import Complement as Complement
     from posterior.families.dependence import BackOff as BackOff
+    from posterior.families.exponential import Exponential as Exponential
     from posterior.families.family import AnyFamily
     from posterior.families.family import Family as Family
     from posterior.families.family import Intervals as Intervals
@@ -40,6 +41,7 @@ FAMILIES = {  # what people call it, which is its module, and its class
     "bernoulli": "Bernoulli",
     "binned": "Binned",
     "categorical": "Categorical",
+    "exponential": "Exponential",
     "gaussian": "Gaussian",
     "multinomial": "Multinomial",
     "poisson": "Poisson",
