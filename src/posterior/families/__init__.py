@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from posterior.families.family import Scorer as Scorer
     from posterior.families.gaussian import Gaussian as Gaussian
     from posterior.families.gaussian import GaussianParameters as GaussianParameters
+    from posterior.families.lognormal import LogNormal as LogNormal
     from posterior.families.multinomial import Multinomial as Multinomial
     from posterior.families.multivariate_gaussian import (
         MultivariateGaussian as MultivariateGaussian,
@@ -43,6 +44,7 @@ FAMILIES = {  # what people call it, which is its module, and its class
     "categorical": "Categorical",
     "exponential": "Exponential",
     "gaussian": "Gaussian",
+    "lognormal": "LogNormal",
     "multinomial": "Multinomial",
     "poisson": "Poisson",
     "student": "StudentT",
