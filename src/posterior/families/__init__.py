@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from posterior.families.family import Family as Family
     from posterior.families.family import Intervals as Intervals
     from posterior.families.family import Scorer as Scorer
+    from posterior.families.gamma import Gamma as Gamma
     from posterior.families.gaussian import Gaussian as Gaussian
     from posterior.families.gaussian import GaussianParameters as GaussianParameters
     from posterior.families.lognormal import LogNormal as LogNormal
@@ -43,6 +44,7 @@ FAMILIES = {  # what people call it, which is its module, and its class
     "binned": "Binned",
     "categorical": "Categorical",
     "exponential": "Exponential",
+    "gamma": "Gamma",
     "gaussian": "Gaussian",
     "lognormal": "LogNormal",
     "multinomial": "Multinomial",
