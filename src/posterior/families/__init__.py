@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from posterior.families.gamma import Gamma as Gamma
     from posterior.families.gaussian import Gaussian as Gaussian
     from posterior.families.gaussian import GaussianParameters as GaussianParameters
+    from posterior.families.kernel import Kernel as Kernel
     from posterior.families.lognormal import LogNormal as LogNormal
     from posterior.families.multinomial import Multinomial as Multinomial
     from posterior.families.multivariate_gaussian import (
@@ -46,6 +47,7 @@ FAMILIES = {  # what people call it, which is its module, and its class
     "exponential": "Exponential",
     "gamma": "Gamma",
     "gaussian": "Gaussian",
+    "kernel": "Kernel",
     "lognormal": "LogNormal",
     "multinomial": "Multinomial",
     "poisson": "Poisson",
