@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from posterior.families.categorical import Categorical as Categorical
     from posterior.families.complement import Complement as Complement
     from posterior.families.dependence import BackOff as BackOff
+    from posterior.families.exponential import Exponential as Exponential
     from posterior.families.family import AnyFamily
     from posterior.families.family import Family as Family
     from posterior.families.family import Intervals as Intervals
     from posterior.families.family import Scorer as Scorer
+    from posterior.families.gamma import Gamma as Gamma
     from posterior.families.gaussian import Gaussian as Gaussian
     from posterior.families.gaussian import GaussianParameters as GaussianParameters
+    from posterior.families.kernel import Kernel as Kernel
+    from posterior.families.lognormal import LogNormal as LogNormal
     from posterior.families.multinomial import Multinomial as Multinomial
     from posterior.families.multivariate_gaussian import (
         MultivariateGaussian as MultivariateGaussian,
@@ -40,7 +44,11 @@ FAMILIES = {  # what people call it, which is its module, and its class
     "bernoulli": "Bernoulli",
     "binned": "Binned",
     "categorical": "Categorical",
+    "exponential": "Exponential",
+    "gamma": "Gamma",
     "gaussian": "Gaussian",
+    "kernel": "Kernel",
+    "lognormal": "LogNormal",
     "multinomial": "Multinomial",
     "poisson": "Poisson",
     "student": "StudentT",

@@ -1,0 +1,218 @@
+"""Columns whose density is drawn by kernels around the values seen, independent given the group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from posterior.data.rows import Groups, Hard, slabs
+from posterior.data.typing import Array, Floats
+from posterior.families.family import Family, Scorer, refuse_open
+from posterior.families.gaussian import LOG_2PI
+from posterior.families.priors import ONE_ROW, PseudoRows
+from posterior.statistics.histograms import Histograms
+
+NORMAL = 1.06  # of the normal reference rule
+MANY = 512  # values, beyond which kernels stand at nodes
+FINE = 8  # nodes in a width
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelParameters:
+    """Values, the weights (k, m) of the groups at them, and how wide kernels are, column by column.
+
+    An infinite width marks a column that says nothing.
+    """
+
+    width: Annotated[Floats, "k, d"]
+    values: tuple[Floats, ...]
+    weight: tuple[Floats, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel(Family[Histograms, KernelParameters]):
+    """Columns of any shape: a normal kernel around each value of a group (John and Langley 1995).
+
+    p(x | k) = Σᵢ wᵢ φ((x - xᵢ) / h_k) / (n_k h_k),  of the rows i of group k
+
+    The width follows the normal reference rule, h = 1.06 σ n^(-1/5) (Scott 1992). `prior` are
+    pseudo-rows that lie where the rows of all groups do. Beyond `max_values` values a column keeps
+    cells of numbers that share their first digits. Of more than 512 values a group's kernels stand
+    at nodes h / 8 apart, between which a value shares its weight: no density is off by more than
+    1 / 512 of the height of a kernel.
+    """
+
+    exact: ClassVar[bool] = True
+
+    prior: PseudoRows = ONE_ROW
+    max_values: int = 4096
+
+    def __post_init__(self) -> None:
+        if self.max_values < 2:
+            raise ValueError(f"Expected two values or more, got max_values={self.max_values}.")
+
+    def statistics(self, X: Array, groups: Groups) -> Histograms:
+        return Histograms.of(X, groups, self.max_values)
+
+    def estimate(
+        self, statistics: Histograms, pooled: Histograms | None = None
+    ) -> KernelParameters:
+        everyone = (statistics.pooled() if pooled is None else pooled).points()
+        found = [
+            self._column(*own, *whole)
+            for own, whole in zip(statistics.points(), everyone, strict=True)
+        ]
+        width, values, weight = zip(*found, strict=True)
+        return KernelParameters(np.stack(width, axis=1), values, weight)
+
+    def _column(
+        self, v: Floats, W: Floats, all_v: Floats, all_W: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Widths (k,), values (m,) and weights (k, m) of rows and pseudo-rows."""
+        values = np.union1d(v, all_v)
+        weight, share = np.zeros((len(W), len(values))), np.zeros(len(values))
+        weight[:, np.searchsorted(values, v)] = W
+        share[np.searchsorted(values, all_v)] = all_W[0] / max(all_W.sum(), 1e-300)
+        weight = weight + self.prior.m * share
+        weight = np.where(weight.any(axis=1, keepdims=True), weight, share)  # as everyone does
+        width = widths(*_moments(values, weight))
+        return np.where(len(all_v) > 1, width, np.inf), values, weight
+
+    def scorer(self, parameters: KernelParameters, bias: Floats) -> Scorer:
+        refuse_open(
+            parameters.width == 0,
+            bias,
+            "Expected every feature to vary in every class, but feature {feature} has one value in "
+            "class {group}. Drop it, or raise the prior's pseudo-rows.",
+        )
+        kernels = list(_kernels(parameters))
+
+        def score(X: Array, out: Floats) -> None:
+            out[:] = bias
+            for k, j, width, v, w in kernels:
+                out[:, k] += log_density(np.asarray(X[:, j], np.float64), v, w, width)
+
+        return score
+
+    def evidence(self, X: Array, parameters: KernelParameters) -> Floats:
+        terms = np.zeros((len(X), *parameters.width.shape))
+        for k, j, width, v, w in _kernels(parameters):
+            terms[:, k, j] = log_density(np.asarray(X[:, j], np.float64), v, w, width)
+        return terms
+
+    def leave_one_out(self, X: Array, groups: Hard, statistics: Histograms) -> Floats:
+        """Without the row the weights are less at one value, and the widths by their moments."""
+        own = np.ones(len(X)) if groups.weight is None else groups.weight
+        score = np.zeros((len(X), groups.n_groups))
+        first = statistics.seen().counts.values
+        for j, (v, W) in enumerate(statistics.points()):
+            x = np.asarray(X[:, j], np.float64)
+            known = np.flatnonzero(~np.isnan(x))
+            for rows in slabs(len(known), len(v)):
+                some = known[rows]
+                place = np.searchsorted(first[j], x[some], side="right") - 1
+                row = x[some], place, groups.codes[some], own[some]
+                score[some] += self._without_rows(v, W, *row)
+        return score
+
+    def _without_rows(
+        self, v: Floats, W: Floats, x: Floats, place: Array, codes: Array, own: Floats
+    ) -> Floats:
+        """log p(xᵢ | k) (n, k) of cells that stand at some places among the values."""
+        n, k = np.arange(len(x)), len(W)
+        pooled = np.tile(W.sum(axis=0), (len(x), 1))
+        pooled[n, place] = np.maximum(pooled[n, place] - own, 0.0)
+        score = np.empty((len(x), k))
+        for g in range(k):
+            weight = np.tile(W[g], (len(x), 1))
+            weight[n, place] = np.maximum(weight[n, place] - np.where(codes == g, own, 0.0), 0.0)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = pooled / pooled.sum(axis=1, keepdims=True)
+            weight = weight + self.prior.m * share
+            weight = np.where(weight.any(axis=1, keepdims=True), weight, share)
+            width = widths(*_moments(v, weight))
+            varies = (pooled > 0).sum(axis=1) > 1
+            density = _log_kernels(x, v, weight, np.where(varies & (width > 0), width, np.nan))
+            score[:, g] = np.where(varies, density, 0.0)
+        return score
+
+    def sample(
+        self, codes: Array, parameters: KernelParameters, random: np.random.Generator
+    ) -> Floats:
+        out = random.standard_normal((len(codes), len(parameters.values)))
+        for j, (v, W) in enumerate(zip(parameters.values, parameters.weight, strict=True)):
+            width = np.where(np.isfinite(parameters.width[:, j]), parameters.width[:, j], 0.0)
+            out[:, j] *= width[codes]
+            for k in np.unique(codes) if len(v) else ():
+                mine = np.flatnonzero(codes == k)
+                out[mine, j] += random.choice(v, len(mine), p=W[k] / W[k].sum())
+        return out
+
+    def n_parameters(self, parameters: KernelParameters) -> int:
+        """A weight of each value of each group but the last, and a width."""
+        return sum(int(np.count_nonzero(W)) for W in parameters.weight)
+
+    def silent(self, statistics: Histograms) -> Sequence[int]:
+        return [j for j, (v, _) in enumerate(statistics.points()) if len(v) == 1]
+
+
+def widths(rows: Floats, variance: Floats) -> Floats:
+    """The normal reference rule: h = 1.06 σ n^(-1/5)."""
+    return np.asarray(NORMAL * np.sqrt(variance) * np.maximum(rows, 1e-300) ** -0.2)
+
+
+def log_density(x: Floats, v: Floats, w: Floats, width: float) -> Floats:
+    """Of cells (n,) by kernels at v of weights w; 0 where a cell is missing."""
+    out = np.zeros(len(x))
+    known = np.flatnonzero(~np.isnan(x))
+    for rows in slabs(len(known), len(v)):
+        some = known[rows]
+        out[some] = _log_kernels(x[some], v, w, np.asarray(width))
+    return out
+
+
+def _log_kernels(x: Floats, v: Floats, w: Floats, width: Floats) -> Floats:
+    """log Σ w φ((x - v) / h) / h - log Σ w, of weights (m,) or (n, m) and widths () or (n,)."""
+    h = np.asarray(width)[..., None]
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        z = (x[:, None] - v) / h
+        terms = np.log(w) - 0.5 * z * z
+        top = terms.max(axis=1, keepdims=True)
+        total = np.log(np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=1))
+        height = np.log(width) + 0.5 * LOG_2PI + np.log(w.sum(axis=-1))
+        return np.asarray(top[:, 0] + total - height)
+
+
+def _kernels(parameters: KernelParameters) -> Iterator[tuple[int, int, float, Floats, Floats]]:
+    """Group, column, width, and where kernels stand with which weight."""
+    for j, (v, W) in enumerate(zip(parameters.values, parameters.weight, strict=True)):
+        for k, width in enumerate(parameters.width[:, j].tolist()):
+            if np.isfinite(width):
+                yield k, j, width, *_nodes(v[W[k] > 0], W[k][W[k] > 0], width)
+
+
+def _nodes(v: Floats, w: Floats, width: float) -> tuple[Floats, Floats]:
+    """Values and weights; of many values, nodes that share their weights."""
+    if len(v) <= MANY or width == 0:
+        return v, w
+    place = (v - v[0]) / (width / FINE)
+    low = np.floor(place)
+    node, index = np.unique(np.concatenate([low, low + 1]), return_inverse=True)
+    shared = np.concatenate([w * (low + 1 - place), w * (place - low)])
+    weight = np.bincount(index, shared).astype(np.float64)
+    if len(node) >= len(v):
+        return v, w
+    some = weight > 0
+    return v[0] + node[some] * (width / FINE), weight[some]
+
+
+def _moments(v: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Rows and variances of values with weights (..., m)."""
+    rows = weight.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        share = weight / rows[..., None]
+        mean = (share * v).sum(axis=-1, keepdims=True)
+        return rows, (share * (v - mean) ** 2).sum(axis=-1)
