@@ -9,11 +9,13 @@ POSTERIOR_DATA    folder of the data sets; otherwise ../shared/data beside this 
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from posterior import LogisticRegression, MultinomialNB
 
@@ -56,7 +58,10 @@ def main() -> None:
     for steps in (10, 100, 1_000, 10_000):
         ascent = LogisticRegression(
             C=np.inf, solver="gradient-ascent", step=1e-3, max_iter=steps, tol=0.0
-        ).fit(*train)
+        )
+        with warnings.catch_warnings():  # the first steps of this length lead away
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            ascent.fit(*train)
         print(f"{steps:>8,}{figures(ascent, train, test)}")
     ridge = LogisticRegression(max_iter=1_000).fit(*train)
     print(f"{'C = 1':>8}{figures(ridge, train, test)}")

@@ -99,7 +99,7 @@ def column(name: str) -> Any:
         {"l1_ratio": 1.0, "C": 0.05, "tol": 1e-8},
         {"solver": "lbfgs"},
         {"solver": "newton-cg"},
-        {"solver": "gradient-ascent", "max_iter": 5, "tol": 0.0},
+        {"solver": "gradient-ascent", "step": 1e-7, "max_iter": 5, "tol": 0.0},
     ],
     ids=str,
 )

@@ -47,9 +47,15 @@ class GradientAscent:
                 break
         q = objective.gradient(coef)
         trace.append(Step(q.value, largest(q.gradient) / objective.weight, self.step))
-        if (not converged or self.tol == 0) and overshot(trace):
+        # without a tolerance the steps are all that was asked, unless they lead away
+        if diverged(trace) or (not converged and overshot(trace)):
             return Solution(coef, tuple(trace), False, OVERSHOT)
         return Solution(coef, tuple(trace), converged, CONVERGED if converged else TIRED)
+
+
+def diverged(trace: Sequence[Step]) -> bool:
+    """Whether the end is worse than the start."""
+    return not trace[-1].value <= trace[0].value * (1 + ROUNDING)
 
 
 def overshot(trace: Sequence[Step]) -> bool:
