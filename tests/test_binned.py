@@ -404,7 +404,7 @@ def test_heavy_tails_are_foretold_better_than_by_a_normal():
 
 
 def test_each_column_gets_the_family_that_foretells_best():
-    X, y = two_humps(500)
+    X, y = two_humps(1000)
     model = NaiveBayes("auto").fit(X, y)
     assert list(model.columns_["family"]) == ["Binned", "StudentT", "Gaussian"]
     assert model.chosen_ == {0: "binned", 1: "student", 2: "gaussian"}
