@@ -196,6 +196,20 @@ def test_kinds_of_columns_do_not_depend_on_the_container():
         assert list(model.columns_["family"]) == expected, name
 
 
+def test_whole_numbers_that_no_double_holds_stay_apart():
+    """Identifiers, made categories by name, beside real numbers and missing cells."""
+    known = {"id": [2**60, 2**60 + 1] * 10, "x": [0.5, 1.5] * 10}
+    gaps = {"id": [2**60, 2**60 + 1, None, 2**60] * 5, "x": [0.5, 1.5] * 10}
+    held = [
+        pd.DataFrame(known),
+        pd.DataFrame({"id": pd.array(gaps["id"], "Int64"), "x": gaps["x"]}),
+        *(hold(table) for table in (known, gaps) for hold in (pl.DataFrame, pa.table)),
+    ]
+    for X in held:
+        model = NaiveBayes({"id": "categorical"}).fit(X, np.arange(20) % 2)
+        assert model.columns_["values"][0] == f"{2**60}, {2**60 + 1}"
+
+
 DOCUMENTS: dict[str, Callable[[list[str]], Any]] = {
     "array": np.array,
     "array of objects": lambda texts: np.array(texts, object),
