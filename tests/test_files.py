@@ -127,7 +127,7 @@ def test_headers_that_repeat_or_lack_a_name_get_one(tmp_path: Path) -> None:
         (b"a,b\n", "empty table"),
         (b"a,b\n1,2\n3,4,5\n", "line 3 does not fit the header"),
         (b'a,b\n1,"2\n3,4\n', "unterminated quote"),
-        (b"\0\1\2\n\0", "bytes that are none"),
+        (b"\0\1\2\n\0", "text file"),
     ],
 )
 def test_a_broken_file_is_told_in_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:

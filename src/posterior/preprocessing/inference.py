@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -215,15 +215,22 @@ def _with_something_to_read(roles: list[ColumnRole]) -> list[ColumnRole]:
     ]
     if not left:
         raise ValueError(
-            "Expected a column to learn from besides the target, got none: "
-            + "; ".join(f"{c.name}: {c.reason}" for c in roles)
-            + "."
+            "Expected a column to learn from, got none: "
+            f"{reasons([c for c in roles if c.role != 'target'])}."
         )
     reason = "words that hardly repeat, and nothing else: they are read by their letters"
     return [
         replace(c, role="word", used=True, reason=reason, flags=()) if c in left else c
         for c in roles
     ]
+
+
+def reasons(columns: Sequence[ColumnRole], most: int = 5) -> str:
+    """Why columns are what they are, of some of them."""
+    told = "; ".join(f"{column.name}: {column.reason}" for column in columns[:most])
+    if not columns:
+        return "there is no other column"
+    return told if len(columns) <= most else f"{told}; and {len(columns) - most:,} more"
 
 
 def _short(value: str) -> str:

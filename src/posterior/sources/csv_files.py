@@ -10,6 +10,7 @@ import codecs
 import csv
 import gzip
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -136,8 +137,13 @@ def reading(place: Path) -> tuple[str, tuple[str, ...]]:
     delimiter = _delimiter(head)
     try:
         names = _names(next(csv.reader([head.rstrip("\r\n")], delimiter=delimiter)))
-    except csv.Error:  # a carriage return alone, as old Macs ended lines
-        raise ValueError(
+    except csv.Error:
+        if "\r" not in head:
+            raise ValueError(
+                f"Expected names of columns in the first line of {place.name!r}, got a cell of "
+                f"more than {csv.field_size_limit():,} letters."
+            ) from None
+        raise ValueError(  # a carriage return alone, as old Macs ended lines
             f"Expected a header line in {place.name!r} that ends in a line feed, got a carriage "
             "return in it. Save the file with line feeds."
         ) from None
@@ -191,11 +197,12 @@ def _names(header: list[str]) -> list[str]:
     """Names that are all there and differ, also where the header's do not."""
     names: list[str] = []
     taken: set[str] = set()
+    repeats: Counter[str] = Counter()  # where to go on counting, so that equal names take no time
     for j, cell in enumerate(header):
         name = plain = cell.strip() or f"column {j + 1}"
-        repeat = 2
         while name.casefold() in taken:
-            name, repeat = f"{plain} {repeat}", repeat + 1
+            repeats[plain] += 1
+            name = f"{plain} {repeats[plain] + 1}"
         names.append(name)
         taken.add(name.casefold())
     return names
@@ -205,23 +212,26 @@ def _names(header: list[str]) -> list[str]:
 def _head(place: Path, size: int, changed: int) -> tuple[str, str]:
     """The first line, and the encoding of the file."""
     opened = gzip.open if place.suffix.lower() == ".gz" else open
-    encoding = "utf-8"
+    encoding, binary = "utf-8", False
     try:
         with opened(place, "rb") as lines:
-            first = lines.readline().removeprefix(b"\xef\xbb\xbf")
-            block = first
+            first = block = lines.readline().removeprefix(b"\xef\xbb\xbf")
             decoder = codecs.getincrementaldecoder("utf-8")()
-            while block:
-                decoder.decode(block)
-                block = lines.read(1 << 20)
-            decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        encoding = "latin-1"
+            try:
+                while block:
+                    decoder.decode(block)
+                    block = lines.read(1 << 20)
+                decoder.decode(b"", final=True)
+            except UnicodeDecodeError:
+                encoding = "latin-1"
+                while block and not binary:
+                    binary = b"\0" in block
+                    block = lines.read(1 << 20)
     except (OSError, EOFError) as error:
         raise ValueError(f"Expected to read {place.name!r}, but: {error}.") from None
-    if b"\0" in first:
+    if binary or b"\0" in first:
         raise ValueError(
-            f"Expected text in {place.name!r}, got bytes that are none. Files of CSV, JSON lines, "
+            f"Expected a text file, but {place.name!r} is not one. Files of CSV, JSON lines, "
             "Parquet and Arrow are read by their ending."
         )
     if not first.strip():

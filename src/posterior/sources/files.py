@@ -182,8 +182,7 @@ def plain_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        text = " ".join(str(error).split())
-        raise ValueError(f"Expected a table in {name!r}: {text}") from None
+        raise ValueError(f"Expected a table in {name!r}: {_sentence(str(error))}") from None
     except duckdb.Error as error:
         text = str(error)
         line = re.search(r"CSV Error on Line: (\d+)", text)
@@ -194,7 +193,13 @@ def plain_errors(name: str) -> Iterator[None]:
                 f"Expected a table in {name!r}, but line {line.group(1)} does not fit the "
                 f"header: {what[0].lower() + what[1:]}."
             ) from None
-        raise ValueError(f"Expected a table in {name!r}: {text.splitlines()[0]}") from None
+        raise ValueError(
+            f"Expected a table in {name!r}: {_sentence(text.splitlines()[0])}"
+        ) from None
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split()).rstrip(".") + "."
 
 
 def check_installed() -> None:

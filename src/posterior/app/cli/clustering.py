@@ -83,15 +83,14 @@ def _roles(table: pa.Table, drop: list[str]) -> Roles:
     """What the columns are, beside a target that tells nothing."""
     import pyarrow as pa
 
-    from posterior.preprocessing.inference import infer
+    from posterior.preprocessing.inference import infer, reasons
 
     nothing = pa.array(["nothing"] * table.num_rows)
     roles = infer(table.append_column(NO_TARGET, nothing), NO_TARGET, drop=drop)
     if not roles.table:
+        found = [column for column in roles.columns if column.name != NO_TARGET]
         raise ValueError(
-            "Expected columns of numbers or of words that repeat, got none: "
-            + "; ".join(f"{c.name}: {c.reason}" for c in roles.columns if c.name != NO_TARGET)
-            + "."
+            f"Expected columns of numbers or of words that repeat, got none: {reasons(found)}."
         )
     return roles.only(*(column.name for column in roles.table))
 

@@ -27,7 +27,11 @@ def load(path: str) -> Any:
 
     if not Path(path).exists():
         raise ValueError(f"Expected a model file, got no such path: {path}.")
-    return load(path)
+    try:
+        return load(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ValueError(f"Expected to read the model file {path}, but: {reason}.") from None
 
 
 def locked(path: str) -> AbstractContextManager[None]:
@@ -96,12 +100,26 @@ def labeled(model: Any, table: pa.Table, asked: str | None) -> Labeled:
         raise ValueError(f"Expected labels in the target column {name!r}, got none in any row.")
     rows, labels = table.filter(pa.array(known)), [c for c in cells if not frames.missing(c)]
     words = hasattr(model, "classes_") and model.classes_.dtype.kind in "OU"
+    y = np.array(frames.items(labels, name) if words else labels)
+    if hasattr(model, "classes_"):
+        _check_new(np.setdiff1d(y, model.classes_), len(y), name)
     counts = None if roles is None else roles.weight
     return Labeled(
         features(model, rows),
-        np.array(frames.items(labels, name) if words else labels),
+        y,
         None if counts is None else rows.column(column_named(rows.column_names, counts)).to_numpy(),
     )
+
+
+def _check_new(labels: Any, n_rows: int, name: str) -> None:
+    """A stream may bring new classes, but not one in every other row."""
+    from posterior.preprocessing.targets import FEW
+
+    if len(labels) > max(FEW, n_rows / 2):
+        raise ValueError(
+            f"Expected classes of the model in the target column {name!r}, got {len(labels):,} "
+            f"others in {n_rows:,} rows, such as {labels[0]!r}."
+        )
 
 
 def sampled(model: Any, n: int, seed: int) -> dict[str, Any]:

@@ -43,6 +43,8 @@ def row_of(path: str, number: int) -> pa.Table:
         if n_rows + piece.num_rows >= number:
             return piece.slice(number - 1 - n_rows, 1)
         n_rows += piece.num_rows
+    if n_rows == 0:
+        raise ValueError(f"Expected rows in {path}, got an empty table.")
     raise ValueError(f"Expected a row of {path} from 1 to {n_rows:,}, got {number:,}.")
 
 

@@ -47,7 +47,7 @@ def extent(column: ColumnRole) -> str:
     """What a column holds: from the least to the largest, or some of its values."""
     if column.low is None or column.high is None:
         return ", ".join(column.examples)
-    if DATE.match(column.examples[0]):
+    if any(map(DATE.match, column.examples)):
         return " to ".join(day.removesuffix(" 00:00:00") for day in column.examples)
     return f"{number(column.low, 4)} to {number(column.high, 4)}"
 

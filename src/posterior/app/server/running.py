@@ -9,9 +9,9 @@ from pathlib import Path
 
 import uvicorn
 
+from posterior.app.cli import models
 from posterior.app.server.application import create_app
 from posterior.app.server.guard import names_of
-from posterior.storage import load
 
 WAITING = 5  # seconds that a connection may be silent between two requests
 MOST_CONNECTIONS = 500
@@ -22,7 +22,9 @@ def serve(
 ) -> None:
     """Serve a model file until somebody ends it; port 0 is any that is free."""
     name = "" if model is None else Path(model).name
-    app = create_app(None if model is None else load(model), name=name, hosts=names_of(host))
+    app = create_app(
+        None if model is None else models.load(str(model)), name=name, hosts=names_of(host)
+    )
     with _bound(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listening.getsockname()[1]}"
