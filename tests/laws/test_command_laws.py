@@ -22,7 +22,7 @@ import typer
 from typer.testing import CliRunner
 
 from posterior.app.cli.application import app
-from posterior.data.csv_files import _names
+from posterior.sources.csv_files import _names
 
 pytestmark = pytest.mark.once
 
