@@ -95,11 +95,12 @@ def test_the_number_of_threads_does_not_matter(subject, cuts):
     ],
     ids=repr,
 )
-def test_discriminants_of_many_rows_do_not_depend_on_threads(model):
-    """Nothing is patched: as many rows as the engine cuts by itself."""
+@pytest.mark.parametrize("n_rows", [40_000, 70_000])
+def test_discriminants_of_many_rows_do_not_depend_on_threads(n_rows, model):
+    """Nothing is patched: two chunks on two threads once; by their rows, one and two."""
     random = np.random.default_rng(6)
-    codes = random.integers(0, 3, 40_000)
-    X = random.normal(0, 1, (40_000, 9)) + 0.3 * codes[:, None]
+    codes = random.integers(0, 3, n_rows)
+    X = random.normal(0, 1, (n_rows, 9)) + 0.3 * codes[:, None]
 
     told = []
     for n in THREADS:

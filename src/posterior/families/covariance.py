@@ -90,6 +90,21 @@ def shrunken(covariance: Floats, amount: float) -> Floats:
     return (1 - amount) * covariance + amount * sphere
 
 
+def correlations(covariance: Floats) -> tuple[Floats, Floats]:
+    """Covariances of columns in units of their deviations, and these; 0 and 1 of a constant one.
+
+    Whether columns are combinations of each other is seen here: units do not matter.
+    """
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
+    deviation = np.where(deviation > 0, deviation, 1.0)
+    return covariance / deviation[..., :, None] / deviation[..., None, :], deviation
+
+
+def least_variances(covariance: Floats) -> Floats:
+    """Of each covariance (k, d, d), that of standardized columns along their last axis: (k,)."""
+    return np.linalg.eigvalsh(correlations(covariance)[0]).min(axis=-1)
+
+
 ROUNDING = 1e-7  # deviations that rounding alone can make, among correlations
 
 
@@ -128,13 +143,15 @@ class Whitening:
     @classmethod
     def of_rank(cls, covariance: Floats, least: float) -> Whitening:
         """From eigenvectors of the correlations, those of deviation above `least` only."""
-        deviation = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
-        deviation = np.where(deviation > 0, deviation, 1.0)
-        values, vectors = np.linalg.eigh(covariance / np.outer(deviation, deviation))
+        correlation, deviation = correlations(covariance)
+        values, vectors = np.linalg.eigh(correlation)
         values, vectors = values[::-1], vectors[:, ::-1]
         kept = np.sqrt(np.maximum(values, 0.0)) > least
         matrix = vectors[:, kept] / deviation[:, None] / np.sqrt(values[kept])
-        return cls(matrix, -float(np.linalg.slogdet(matrix.T @ matrix)[1]))
+        # |AᵀA|⁻¹ by what is left out (Jacobi's identity): no squares of units that are far apart
+        left_out = np.asarray(np.linalg.qr(deviation[:, None] * vectors[:, ~kept], mode="r"))
+        logs = np.log(values[kept]).sum() + 2 * np.log(deviation).sum()
+        return cls(matrix, float(logs - 2 * np.log(np.abs(left_out.diagonal())).sum()))
 
 
 def whitenings(covariance: Floats, least: float | None) -> tuple[Whitening, ...]:

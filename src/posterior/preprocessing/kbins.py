@@ -17,7 +17,7 @@ from posterior.data.typing import Array, Floats, Integers
 from posterior.preprocessing import bins
 from posterior.preprocessing.edges import kmeans_edges, quantile_edges
 
-NARROW = 1e-8  # bins that are not wider are removed
+NARROW = 8  # roundings of the largest edge: bins that are not wider are removed
 WEIGHTED = ("averaged_inverted_cdf", "inverted_cdf")
 METHODS = {
     *WEIGHTED,
@@ -179,10 +179,11 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
             edges = quantile_edges(x, w, n_bins, self.quantile_method)
         else:
             edges = kmeans_edges(x, w, n_bins)
-        edges = edges[np.ediff1d(edges, to_begin=np.inf) > NARROW]
+        narrow = NARROW * np.finfo(edges.dtype).eps * np.abs(edges).max()
+        edges = edges[np.ediff1d(edges, to_begin=np.inf) > narrow]
         if len(edges) - 1 != n_bins:
             warnings.warn(
-                f"Bins whose width are too small (i.e., <= 1e-8) in feature {j} are removed. "
+                f"Bins that are no wider than rounding errors in feature {j} are removed. "
                 "Consider decreasing the number of bins.",
                 stacklevel=3,
             )

@@ -26,6 +26,7 @@ from posterior.estimators.elsewhere import found
 from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.numeric import CALIBRATED
 from posterior.families import MultivariateGaussian
+from posterior.families.covariance import least_variances
 from posterior.families.incomplete import LOG_2PI
 from posterior.generative.joint import Joint, JointStatistics
 
@@ -45,11 +46,13 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     shrinkage : "auto" or float between 0 and 1, optional
     priors : array of shape (n_classes,) or dict by class, optional
     reg_param : float between 0 and 1, default=0.0
-        How much of an identity matrix is mixed into each covariance.
+        How much of an identity matrix is mixed into each covariance, in the units of the columns:
+        standardize them first if their units differ.
     store_covariance : bool, default=False
     tol : float, default=1e-4
-        Variances along principal axes must be larger. Where one is not, "eigen" raises an error,
-        and "svd" shrinks the covariances by this portion towards a sphere, and warns.
+        In each class, columns standardized there must deviate by more along every principal axis.
+        Where they do not, "eigen" raises an error, and "svd" shrinks the covariances by this
+        portion towards columns that are independent, and warns.
     covariance_estimator : estimator with a `covariance_`, optional
     calibrated : {"temperature", "isotonic"}, optional
 
@@ -175,10 +178,10 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             return self._of_full_rank(joint)
 
     def _of_full_rank(self, joint: Joint[Any, Any]) -> Joint[Any, Any]:
-        """Every principal axis must vary by more than `tol`; where "svd" finds one that does not,
-        all covariances are shrunken by that much, and users are told."""
-        lowest = np.array([np.linalg.eigvalsh(c).min() for c in joint.parameters.covariance])
-        flat = np.flatnonzero(~(lowest > self.tol))
+        """Every principal axis must deviate by more than `tol`; where "svd" finds one that does
+        not, all covariances are shrunken by that much, and users are told."""
+        parameters = joint.parameters
+        flat = np.flatnonzero(~(least_variances(parameters.covariance) > self.tol**2))
         if len(flat) == 0:
             return joint
         problem, first = "The covariance matrix of class {group} is not full rank.", int(flat[0])
@@ -187,25 +190,26 @@ class QuadraticDiscriminantAnalysis(Discriminant):
                 f"{problem} Increase the value of `shrinkage` to reduce the collinearity.",
                 group=first,
             )
-        variance = joint.parameters.scatter.covariance("shared")[0].diagonal().mean()
-        if not variance * self.tol > 0:
+        within = parameters.scatter.covariance("shared")[0].diagonal()
+        if not (within * self.tol).any():
             raise NotFullRankError(f"{problem} No column varies within a class.", group=first)
-        sphere = variance * np.eye(self.n_features_in_)
-        covariance = (1 - self.tol) * joint.parameters.covariance + self.tol * sphere
+        everywhere = parameters.scatter.pooled().covariance("shared")[0].diagonal()
+        # a column that no row varies in says the same of all classes, whatever its variance
+        variance = np.select([within > 0, everywhere > 0], [within, everywhere], 1.0)
+        covariance = (1 - self.tol) * parameters.covariance + self.tol * np.diag(variance)
         warnings.warn(
             f"{problem.format(group=self.classes_[first])} All covariances were shrunken by "
-            f"tol={self.tol:g} towards a sphere. Set `reg_param`, or use solver='eigen' with "
-            "`shrinkage`, to choose how much.",
+            f"tol={self.tol:g} towards independent columns. Set `reg_param`, or use "
+            "solver='eigen' with `shrinkage`, to choose how much.",
             DegenerateWarning,
             stacklevel=2,
         )
-        parameters = with_covariance(joint.parameters, covariance, 0.0)
-        return Joint(joint.family, joint.log_prior, parameters)
+        return Joint(joint.family, joint.log_prior, with_covariance(parameters, covariance, 0.0))
 
     def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
-        """All rows, if without one of them a variance could fall to `tol`."""
+        """All rows, if without one of them a deviation could fall to `tol`."""
         covariance = self._family().estimate(statistics.features).covariance
-        flat = any(np.linalg.eigvalsh(c).min() <= 10 * self.tol for c in covariance)
+        flat = (least_variances(covariance) <= 10 * self.tol**2).any()
         return np.full(len(rows), flat)
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
