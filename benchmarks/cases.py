@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import posterior
 from benchmarks import (
+    containers,
     dependence,
     discretization,
     elsewhere,
@@ -190,6 +191,7 @@ for other_case in (
     *kmeans.CASES,
     *discretization.CASES,
     *dependence.CASES,
+    *containers.CASES,
     *neighbors.CASES,
     *text.CASES,
     *others.CASES,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import json
 import os
+import pickle
 import subprocess
 import sys
 from decimal import Decimal
@@ -14,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -494,3 +497,24 @@ def test_a_failure_leaves_the_old_file(path, monkeypatch):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         posterior.save(posterior.GaussianNB(), tmp_path / "nowhere" / "a.posterior")
+
+
+@pytest.mark.parametrize("families", [None, "auto", {"b": "poisson"}], ids=repr)
+def test_models_that_kept_a_schema_instead_of_a_plan_are_loaded(families, path):
+    """As they were written before plans were stored, in files and in pickles."""
+    random = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    table = pd.DataFrame(
+        {"a": random.normal(y), "b": random.poisson(1 + y), "c": random.choice(["u", "v"], 60)}
+    )
+    model = posterior.NaiveBayes(families).fit(table, y)
+    expected = model.predict_log_proba(table)
+    older = copy.copy(model)
+    older.schema_ = older.plan_.columns
+    del older.plan_
+    assert_array_equal(pickle.loads(pickle.dumps(older)).predict_log_proba(table), expected)
+    posterior.save(older, path)
+    loaded = posterior.load(path)
+    assert_array_equal(loaded.predict_log_proba(table), expected)
+    loaded.partial_fit(table, y)
+    assert loaded.plan_ == model.plan_

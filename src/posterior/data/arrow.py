@@ -29,9 +29,12 @@ def _is(X: Any, kind: str) -> bool:
 
 def numbers(table: Any) -> Array | None:
     """The rows of a table as an array, NaN where a cell is missing; None if some are no numbers."""
-    columns = [column.to_numpy() for column in table.columns]
-    if not columns or not all(c.dtype.kind in "fiu" for c in columns):
+    import pyarrow.types as kinds
+
+    types = set(table.schema.types)
+    if not types or not all(kinds.is_integer(t) or kinds.is_floating(t) for t in types):
         return None
+    columns = [column.to_numpy() for column in table.columns]
     kind = np.result_type(*{c.dtype for c in columns})
     kind = kind if kind.itemsize in (4, 8) else np.dtype(np.float64)
     return kernels.stack_columns([column.astype(kind, copy=False) for column in columns])

@@ -104,8 +104,8 @@ def _kind_of(cells: list[Any], name: Any) -> Kind:
         return "number"
     raise TypeError(
         f"Expected numbers or categories in column {quoted(name)}, got values of type "
-        f"{', '.join(sorted(k.__name__ for k in kinds))}: an argument must be a string or a number. "
-        "Convert the column, or leave it out."
+        f"{', '.join(sorted(k.__name__ for k in kinds))}; an argument must be a string or a "
+        "number. Convert the column, or leave it out."
     )
 
 

@@ -79,21 +79,29 @@ def columns(table: Array) -> list[Column]:
     return [ArrayColumn(str(j), cells) for j, cells in enumerate(np.ascontiguousarray(table.T))]
 
 
-def number_rows(frame: nw.DataFrame[Any], truths: bool = False) -> Array | None:
-    """The rows of a frame of nothing but numbers, None of others; truths are 0 and 1 if asked."""
+def number_rows(frame: nw.DataFrame[Any], doubles: bool = False) -> Array | None:
+    """The rows of a frame of numbers, each as it is; None of others.
+
+    If asked for doubles, whole numbers may be rounded to them, and truths are 0 and 1.
+    """
     native, library = frame.to_native(), frame.implementation
     rows: Array | None = None
+    whole = False  # whether there are columns of whole numbers
     if library.is_pyarrow():
         rows = arrow.numbers(native)
+        whole = any(str(k).startswith(("int", "uint")) for k in set(native.schema.types))
     elif library.is_pandas() and all(isinstance(k, np.dtype) for k in set(native.dtypes)):
         kinds = {k.kind for k in set(native.dtypes)}
         rows = native.to_numpy() if kinds <= {*"fiu"} or kinds == {"b"} else None
+        whole = not kinds.isdisjoint("iu")
     elif library.is_polars() and all(k.is_integer() or k.is_float() for k in set(native.dtypes)):
         rows = native.to_numpy()
-    if rows is not None and rows.dtype.kind in ("fiub" if truths else "fiu"):
+        whole = any(k.is_integer() for k in set(native.dtypes))
+    if rows is not None and rows.dtype.kind in ("fiub" if doubles else "f" if not whole else "iu"):
         return rows
     dtypes = set(frame.schema.dtypes())
-    if not dtypes or not all(k.is_numeric() or (truths and k == nw.Boolean) for k in dtypes):
+    read = all(k.is_float() or (doubles and (k.is_numeric() or k == nw.Boolean)) for k in dtypes)
+    if not dtypes or not read:
         return None
     return kernels.stack_columns([numbers(column) for column in frame.iter_columns()])
 
@@ -135,7 +143,7 @@ def plain_numbers(X: Any, remedy: str) -> Any:
     refuse_words(X, remedy)
     frame = frames.as_frame(X)
     if frame is not None:
-        rows = number_rows(frame, truths=True)
+        rows = number_rows(frame, doubles=True)
         rows = frame.to_numpy() if rows is None else rows
     else:
         rows = X if sparse.issparse(X) else np.asarray(X)

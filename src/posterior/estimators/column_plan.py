@@ -150,15 +150,23 @@ class ColumnPlan:
         """How many columns each family reads."""
         return tuple(len(js) for _, js in self.blocks)
 
-    def read(self, table: Array | list[Cells], map_: Map) -> Features:
-        """The rows that the families read; `map_` shares out the work on texts."""
+    def read(self, table: Array | list[Cells], map_: Map, owner: str) -> Features:
+        """The rows that the families read.
+
+        `map_` shares out the work on texts; errors advise a parameter of the class `owner`.
+        """
         if self.plain and isinstance(table, np.ndarray):
             return table
-        parts = [self._block(table, family, js, map_) for family, js in self.blocks]
+        parts = [self._block(table, family, js, map_, owner) for family, js in self.blocks]
         return parts[0] if self.plain else Blocks(tuple(parts))
 
     def _block(
-        self, table: Array | list[Cells], family: AnyFamily, js: tuple[int, ...], map_: Map
+        self,
+        table: Array | list[Cells],
+        family: AnyFamily,
+        js: tuple[int, ...],
+        map_: Map,
+        owner: str,
     ) -> Any:
         if isinstance(table, np.ndarray) and family.support not in CODED:
             return np.ascontiguousarray(table[:, js], np.float64)
@@ -170,11 +178,8 @@ class ColumnPlan:
             coded = [frames.coded(columns[j], self.columns[j].name) for j in js]
             codes, values = zip(*coded, strict=True)
             return CodedRows(kernels.stack_columns(codes), values)
-        return kernels.stack_columns([frames.numbers(columns[j], self._remedy(j)) for j in js])
-
-    def _remedy(self, j: int) -> str:
-        asked = {self.columns[j].name: "categorical"}
-        return f"Make the column a category, families={asked}"
+        advice = f'Make the column "categorical" by {owner}(families={{...}})'
+        return kernels.stack_columns([frames.numbers(columns[j], advice) for j in js])
 
 
 def number_families(prior_rows: float) -> dict[str, AnyFamily]:

@@ -60,7 +60,7 @@ class MixedColumns(TableInput, Hooks):
             self.plan_ = ColumnPlan.of(read, names, self._rules(), self.reads_text)
         elif fitting:
             self.plan_ = self._planned()
-        return self.plan_.read(read, self.engine_.map)
+        return self.plan_.read(read, self.engine_.map, type(self).__name__)
 
     def _rules(self) -> FamilyRules:
         """Which families the parameters ask for."""

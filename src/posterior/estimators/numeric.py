@@ -49,7 +49,7 @@ class NumericInput(Parameters):
         if self._is_plain(X, reset):
             return X if isinstance(X, np.ndarray) else SparseRows.of(X)
         frame = frames.as_frame(X)
-        numbers = None if frame is None else containers.number_rows(frame, truths=True)
+        numbers = None if frame is None else containers.number_rows(frame, doubles=True)
         if numbers is not None and 0 not in numbers.shape:
             validate_data(self, X, reset=reset, skip_check_array=True)
             return numbers
