@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from posterior.engines import journal
+from posterior.engines import journaled
 from posterior.estimators import GaussianMixture, GaussianNB, LogisticRegression
 from posterior.sources.table_files import Files
 from posterior.storage import inspect, save
@@ -63,7 +63,7 @@ def forked(fit: Fit, rows: Path, checkpoint: Path | None, out: Path) -> int:
     child = os.fork()
     if child:
         return child
-    journal.SECONDS, journal.SHARE = 0.0, 0.5  # half the time, to be killed while at it, too
+    journaled.SECONDS, journaled.SHARE = 0.0, 0.5  # half the time, to be killed while at it, too
     import warnings
 
     warnings.simplefilter("ignore")  # few iterations are meant

@@ -23,8 +23,8 @@ from benchmarks.limits import Work
 from benchmarks.timing import Call, Operation, Peer, Quality
 from posterior.engines.local import Local
 from posterior.neighbors.brute import BruteForce
-from posterior.neighbors.edit import EditIndex
-from posterior.neighbors.tree import KDTree
+from posterior.neighbors.edit_distance import EditIndex
+from posterior.neighbors.tree_search import KDTree
 
 SKLEARN, INTELEX = "scikit-learn", "scikit-learn-intelex"
 K = 10

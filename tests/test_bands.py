@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import posterior
-from posterior.app.cli.application import app
+from posterior.app.cli.commands_app import app
 from posterior.app.report.facts import study
 from posterior.preprocessing.bands import Bands, bands_of
-from posterior.preprocessing.inference import infer
+from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.suspicions import one_column_errors
 from posterior.selection import compare
 

@@ -17,8 +17,8 @@ from pyarrow import parquet
 from sklearn.exceptions import ConvergenceWarning
 
 from posterior import GaussianMixture, GaussianNB, KMeans, LogisticRegression, save
-from posterior.engines import journal
-from posterior.engines.journal import Journaled, Known
+from posterior.engines import journaled
+from posterior.engines.journaled import Journaled, Known
 from posterior.engines.streaming import Streamed
 from posterior.sources.source import Batch, Source
 from posterior.sources.table_files import Files
@@ -68,8 +68,8 @@ class Memory:
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write after every batch."""
-    monkeypatch.setattr(journal, "SECONDS", 0.0)
-    monkeypatch.setattr(journal, "SHARE", np.inf)
+    monkeypatch.setattr(journaled, "SECONDS", 0.0)
+    monkeypatch.setattr(journaled, "SHARE", np.inf)
 
 
 def value(batch: Batch) -> float:
@@ -123,7 +123,7 @@ def test_writing_is_rare_and_costs_a_small_part_of_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr(journal.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(journaled.time, "monotonic", lambda: clock[0])
 
     class Slow(Memory):
         def write(self, known: Known) -> None:
@@ -136,7 +136,7 @@ def test_writing_is_rare_and_costs_a_small_part_of_the_time(
 
     log = Slow()
     Journaled(Streamed(), log).sum(work, Numbers(1000))
-    assert 500 / journal.SECONDS > 15 >= log.n_written >= 8
+    assert 500 / journaled.SECONDS > 15 >= log.n_written >= 8
 
 
 def test_an_engine_that_is_no_stream_is_noted_sum_by_sum() -> None:

@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 
 import posterior
 from posterior.app.cli import command, main
-from posterior.app.cli.application import app
+from posterior.app.cli.commands_app import app
 from posterior.sources import files, outputs
 
 pytestmark = pytest.mark.once
@@ -555,7 +555,7 @@ def test_a_missing_extra_is_named(monkeypatch):
 
 
 def test_the_command_line_starts_without_the_library():
-    code = "import sys, posterior.app.cli.application; print(*sys.modules)"
+    code = "import sys, posterior.app.cli.commands_app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"numpy", "sklearn", "scipy", "narwhals", "pyarrow", "duckdb", "rich"}

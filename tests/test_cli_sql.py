@@ -18,7 +18,7 @@ import duckdb
 from typer.testing import CliRunner
 
 import posterior
-from posterior.app.cli.application import app
+from posterior.app.cli.commands_app import app
 
 pytestmark = pytest.mark.once
 

@@ -72,7 +72,7 @@ def test_no_code_hides_from_the_tests(page):
 
 def test_every_command_shown_is_one_that_the_command_line_has():
     typer = pytest.importorskip("typer")
-    from posterior.app.cli.application import app
+    from posterior.app.cli.commands_app import app
 
     commands = typer.main.get_command(app).commands
     text = "\n".join(page.read_text("utf-8") for page in SHOWN)
@@ -144,7 +144,7 @@ def test_the_scripts_of_the_manual_exist():
 @pytest.mark.slow
 def test_the_commands_of_the_tutorial_say_what_it_says(tmp_path, monkeypatch):
     testing = pytest.importorskip("typer.testing")
-    from posterior.app.cli.application import app
+    from posterior.app.cli.commands_app import app
 
     monkeypatch.chdir(tmp_path)
     pytest.importorskip("palmerpenguins").load_penguins().to_csv("penguins.csv", index=False)

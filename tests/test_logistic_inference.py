@@ -17,6 +17,7 @@ from posterior import DegenerateError
 from posterior.data.rows import Hard, Rows, SparseRows
 from posterior.discriminative.alo import leave_one_out_scores
 from posterior.discriminative.firth import firth, profile
+from posterior.discriminative.fisher_information import score_covariance
 from posterior.discriminative.fit_statistics import fit_statistics
 from posterior.discriminative.inference import (
     at_zero,
@@ -25,7 +26,6 @@ from posterior.discriminative.inference import (
     probability_interval,
     wald,
 )
-from posterior.discriminative.information import score_covariance
 from posterior.discriminative.jeffreys import PenalizedLikelihood
 from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.objective import Objective

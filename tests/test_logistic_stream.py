@@ -230,7 +230,7 @@ def test_separated_rows_of_a_stream_are_named():
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_stream_longer_than_its_memory_is_learned_from_a_sample(order, monkeypatch):
-    monkeypatch.setattr("posterior.estimators.logistic.streaming.ROOM", 1000)
+    monkeypatch.setattr("posterior.estimators.logistic.logistic_stream.ROOM", 1000)
     X, y = table(12_000, 3)
     y = np.where(np.random.default_rng(0).random(len(y)) < 0.9, np.minimum(y, 1), y)  # 2 is rare
     index = ORDERS[order](y)
@@ -243,8 +243,8 @@ def test_a_stream_longer_than_its_memory_is_learned_from_a_sample(order, monkeyp
 
 
 def test_equal_rows_take_the_room_of_one(monkeypatch):
-    monkeypatch.setattr("posterior.estimators.logistic.streaming.ROOM", 100)
-    monkeypatch.setattr("posterior.estimators.logistic.streaming.EACH", 1)
+    monkeypatch.setattr("posterior.estimators.logistic.logistic_stream.ROOM", 100)
+    monkeypatch.setattr("posterior.estimators.logistic.logistic_stream.EACH", 1)
     random = np.random.default_rng(0)
     X = random.integers(0, 2, (3000, 4)).astype(float)
     y = (X @ [1, -1, 0.5, 0] + random.logistic(size=3000) > 0).astype(int)

@@ -23,10 +23,10 @@ from sklearn.pipeline import make_pipeline
 
 import posterior
 from posterior import ModelFileError, estimators
-from posterior.preprocessing.inference import infer
-from posterior.storage import container, files, inspect
+from posterior.preprocessing.infer_roles import infer
+from posterior.storage import container, inspect, model_files
 from posterior.storage.registry import classes
-from posterior.storage.tree import Reader, Writer
+from posterior.storage.value_tree import Reader, Writer
 
 RANDOM = np.random.default_rng(0)
 N = 48
@@ -403,7 +403,7 @@ def posterior_routing():
 
 def test_inspect_tells_what_a_file_holds_without_building_it(path, monkeypatch):
     posterior.save(posterior.NaiveBayes({"visits": "poisson"}).fit(FRAME, NAMES), path)
-    monkeypatch.setattr(files.container, "read", None)
+    monkeypatch.setattr(model_files.container, "read", None)
     told = inspect(path)
     assert told["class"] == "NaiveBayes"
     assert told["model"] == "NaiveBayes(families={'visits': 'poisson'})"
@@ -445,14 +445,14 @@ def test_an_old_file_is_upgraded_step_by_step(path, monkeypatch):
         state["var_smoothing"] = state.pop("smoothing_var")
         return tree
 
-    monkeypatch.setattr(files, "SCHEMA", 3)
-    monkeypatch.setattr(files, "UPGRADES", {1: upgrade, 2: lambda tree: tree})
+    monkeypatch.setattr(model_files, "SCHEMA", 3)
+    monkeypatch.setattr(model_files, "UPGRADES", {1: upgrade, 2: lambda tree: tree})
     assert posterior.load(path).var_smoothing == 0.5
 
 
 def test_a_newer_file_says_who_can_read_it(path, monkeypatch):
-    monkeypatch.setattr(files, "SCHEMA", 2)
-    monkeypatch.setattr(files, "_version", lambda: "9.1")
+    monkeypatch.setattr(model_files, "SCHEMA", 2)
+    monkeypatch.setattr(model_files, "_version", lambda: "9.1")
     posterior.save(posterior.GaussianNB(), path)
     monkeypatch.undo()
     for read in (posterior.load, inspect):

@@ -25,7 +25,7 @@ from sklearn.base import clone
 import posterior
 from posterior import ModelFileError
 from posterior.storage import container, inspect
-from posterior.storage.tree import Writer
+from posterior.storage.value_tree import Writer
 
 pytestmark = pytest.mark.once
 

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 import posterior
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.neighbors import votes
-from posterior.neighbors.choosing import candidates
+from posterior.neighbors.select_k import candidates
 
 ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
 
@@ -334,8 +334,8 @@ def test_auto_chooses_k_and_smoothing_of_least_log_loss(table):
 def test_chunks_of_rows_choose_the_same(table, monkeypatch):
     X, y, _ = table
     whole = KNeighborsClassifier("auto").fit(X, y).selection_
-    monkeypatch.setattr("posterior.neighbors.choosing.CELLS", 0)
-    monkeypatch.setattr("posterior.neighbors.choosing.LEAST", 50)
+    monkeypatch.setattr("posterior.neighbors.select_k.CELLS", 0)
+    monkeypatch.setattr("posterior.neighbors.select_k.LEAST", 50)
     parts = KNeighborsClassifier("auto").fit(X, y).selection_
     for name in whole.columns:
         assert_allclose(parts[name], whole[name], rtol=1e-12)

@@ -17,10 +17,10 @@ from rapidfuzz.distance import Levenshtein
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from posterior.engines.local import Local
-from posterior.neighbors import edit, gaps, mixed
-from posterior.neighbors.edit import EditIndex
-from posterior.neighbors.gaps import GapsIndex
-from posterior.neighbors.mixed import MixedIndex
+from posterior.neighbors import edit_distance, gower, nan_euclidean
+from posterior.neighbors.edit_distance import EditIndex
+from posterior.neighbors.gower import MixedIndex
+from posterior.neighbors.nan_euclidean import GapsIndex
 
 ENGINES = [Local(1), Local(1, 1), Local(2, 1), Local(2, 3), Local(3, 2), Local(2)]
 KINDS = ["levenshtein", "damerau", "alignment", "normalized"]
@@ -61,7 +61,7 @@ def edits(a, b, kind):
     return D[len(a), len(b)]
 
 
-def edit_distance(a, b, kind, longest):
+def edits_between(a, b, kind, longest):
     if a is None or b is None:
         return 1.0 if kind == "normalized" else float(max(longest, len(a or ""), 1))
     if kind == "normalized":
@@ -71,7 +71,7 @@ def edit_distance(a, b, kind, longest):
 
 def edit_distances(queries, strings, kind):
     longest = max((len(s) for s in strings if s is not None), default=1)
-    return [[edit_distance(q, s, kind, longest) for s in strings] for q in queries]
+    return [[edits_between(q, s, kind, longest) for s in strings] for q in queries]
 
 
 # ---- edits ----
@@ -108,8 +108,8 @@ def test_a_row_to_skip_is_no_neighbor(kind, strings, asked):
 @pytest.mark.parametrize("length", [12, 30, 64, 70, 700])
 def test_pruning_loses_no_neighbor_of_longer_strings(kind, length, monkeypatch):
     """Beyond 64 characters RapidFuzz goes by words, and beyond 255 a round takes several edits."""
-    monkeypatch.setattr(edit, "QUERIES", 7)
-    monkeypatch.setattr(edit, "PAIRS", 50)
+    monkeypatch.setattr(edit_distance, "QUERIES", 7)
+    monkeypatch.setattr(edit_distance, "PAIRS", 50)
     random = np.random.default_rng(length)
     alphabet = np.array(list("aabbcdefghij klmnopqrst\N{SNOWMAN}\U0001f41f"))
     seeds = ["".join(random.choice(alphabet, random.integers(1, length + 1))) for _ in range(6)]
@@ -122,7 +122,7 @@ def test_pruning_loses_no_neighbor_of_longer_strings(kind, length, monkeypatch):
 
     strings = [edited(seeds[i % 6]) for i in range(40)]
     queries = [edited(seeds[i % 6]) for i in range(15)] + ["", strings[0] * 2]
-    scorer = edit.KINDS[kind].scorer
+    scorer = edit_distance.KINDS[kind].scorer
     D = [[float(scorer(q, s)) for s in strings] for q in queries]
     if kind == "normalized":
         D = [[Levenshtein.normalized_distance(q, s) for s in strings] for q in queries]
@@ -136,7 +136,7 @@ def test_names_have_the_neighbors_of_the_whole_matrix(shared_data):
     queries = names[::40]  # with themselves left out
     skip = np.arange(0, 2_000, 40)
     for kind in KINDS:
-        D = [[edit.KINDS[kind].scorer(q, s) for s in names] for q in queries]
+        D = [[edit_distance.KINDS[kind].scorer(q, s) for s in names] for q in queries]
         if kind == "normalized":
             D = [[Levenshtein.normalized_distance(q, s) for s in names] for q in queries]
         found = EditIndex(names, kind, Local(2, 16).fill).nearest(queries, 5, skip)
@@ -211,7 +211,7 @@ def test_more_neighbors_than_rows_are_refused(k, skip):
 # ---- mixed tables ----
 
 
-def gower(a, b, kinds, ranges, weights):
+def gower_distance(a, b, kinds, ranges, weights):
     total = weight = 0.0
     for x, y, kind, spread, w in zip(a, b, kinds, ranges, weights, strict=True):
         if x is None or y is None:
@@ -259,7 +259,7 @@ def naive_gower(kinds, rows, queries, weights):
         max(c) - min(c) if c and kind == "number" else 0
         for kind, c in zip(kinds, known, strict=True)
     ]
-    return [[gower(q, row, kinds, ranges, weights) for row in rows] for q in queries]
+    return [[gower_distance(q, row, kinds, ranges, weights) for row in rows] for q in queries]
 
 
 @given(table=tables(), k=st.integers(1, 10), engine=st.sampled_from(ENGINES))
@@ -282,8 +282,8 @@ def test_mixed_tables_are_searched_in_blocks(table, engine):
     skip = np.arange(len(rows))
     text = [f"{j} {kind}" for j, kind in enumerate(kinds) if kind == "text"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mixed, "ROWS", 3)
-        patch.setattr(mixed, "CELLS", 6)
+        patch.setattr(gower, "ROWS", 3)
+        patch.setattr(gower, "CELLS", 6)
         frame = framed(kinds, rows)
         found = MixedIndex(frame, engine.fill, text=text).nearest(frame, 2, skip)
     assert_nearest(found, naive_gower(kinds, rows, rows, [1.0] * len(kinds)), 2, skip)
@@ -361,7 +361,7 @@ def test_rows_with_gaps_nearest_by_the_columns_they_share(data, d, engine, dtype
     skip = np.array(data.draw(st.lists(st.integers(-1, 1), min_size=len(Q), max_size=len(Q))))
     D = [[gap_distance(q, x) for x in X.tolist()] for q in Q.tolist()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gaps, "CELLS", data.draw(st.sampled_from([1, 8, 10_000])))
+        patch.setattr(nan_euclidean, "CELLS", data.draw(st.sampled_from([1, 8, 10_000])))
         assert_nearest(GapsIndex(X, engine.fill).nearest(Q, k, skip), D, k, skip)
 
 

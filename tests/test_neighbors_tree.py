@@ -15,7 +15,7 @@ from posterior import kernels
 from posterior.engines.local import Local
 from posterior.kernels import reference
 from posterior.kernels.reference import tree as twins
-from posterior.neighbors.tree import KDTree
+from posterior.neighbors.tree_search import KDTree
 
 Array = Any
 ROUNDED_ALIKE = [1, 2, np.inf]  # powers that NumPy and C++ round alike

@@ -18,9 +18,9 @@ pytest.importorskip("jinja2")
 from posterior.app.report.describing import data_facts
 from posterior.app.report.facts import study
 from posterior.app.report.page import render
-from posterior.app.report.schema import Data
-from posterior.preprocessing.inference import infer
-from posterior.selection.rows import labeled_rows
+from posterior.app.report.report_schema import Data
+from posterior.preprocessing.infer_roles import infer
+from posterior.selection.labeled_rows import labeled_rows
 from posterior.sources.csv_files import MISSING
 from posterior.sources.files import read
 

@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from posterior.app.report import schema as s
-from posterior.app.report import words
+from posterior.app.report import phrases
+from posterior.app.report import report_schema as s
 from posterior.app.report.charts import draw
 from posterior.app.report.page import SECTIONS, render
 
@@ -420,14 +420,19 @@ def written(facts):
                 look(item)
 
     look(facts)
-    texts = [words.measure(m) for m in measures] + [words.percent_measure(m) for m in measures]
+    texts = [phrases.measure(m) for m in measures] + [phrases.percent_measure(m) for m in measures]
     for value in values_of(facts):
         if isinstance(value, str):
             texts.append(value)
         elif isinstance(value, int | float):
-            texts += [words.number(value, n) for n in (2, 3, 4)]
-            texts += [words.percent(value), words.count(value), words.seconds(value), str(value)]
-            texts += [words.score(value), f"{100 * value:.0f} %", f"{value:.1f}"]
+            texts += [phrases.number(value, n) for n in (2, 3, 4)]
+            texts += [
+                phrases.percent(value),
+                phrases.count(value),
+                phrases.seconds(value),
+                str(value),
+            ]
+            texts += [phrases.score(value), f"{100 * value:.0f} %", f"{value:.1f}"]
     for text in texts:
         known |= set(re.findall(NUMBER, text))
     return known
@@ -459,7 +464,7 @@ def test_every_number_on_the_page_is_in_the_facts(rich, page):
     ],
 )
 def test_shares_are_never_rounded_to_certainty(value, text):
-    assert words.percent(value) == text
+    assert phrases.percent(value) == text
 
 
 @pytest.mark.parametrize(
@@ -474,7 +479,7 @@ def test_shares_are_never_rounded_to_certainty(value, text):
     ],
 )
 def test_scores_have_the_digits_their_error_allows(value, error, text):
-    assert words.measure(s.Measure(value, error)) == text
+    assert phrases.measure(s.Measure(value, error)) == text
 
 
 @pytest.mark.parametrize(
@@ -482,15 +487,15 @@ def test_scores_have_the_digits_their_error_allows(value, error, text):
     [(1234567.0, "1,234,567"), (0.123456, "0.123"), (-41.25, "−41.2"), (1e-9, "1e−9")],
 )
 def test_numbers_have_few_digits(value, text):
-    assert words.number(value) == text
+    assert phrases.number(value) == text
 
 
 def test_long_names_are_cut_and_still_told_apart():
     names = ["x" * 50 + str(i) + "y" * 50 for i in range(3)]
-    cut = words.shortened(names, 20)
+    cut = phrases.shortened(names, 20)
     assert len(set(cut)) == 3 and max(map(len, cut)) <= 24
-    assert words.short("a\n b\t c") == "a b c"
-    assert words.short("") == "-"
+    assert phrases.short("a\n b\t c") == "a b c"
+    assert phrases.short("") == "-"
 
 
 def test_escaped_text_reads_as_it_was_written(rich):

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
-from posterior.preprocessing.inference import infer
+from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.roles import Roles
 from posterior.sources.files import read
 

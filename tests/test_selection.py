@@ -21,13 +21,13 @@ from posterior import NaiveBayes
 from posterior.estimators import TableClassifier
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.reliability import bin_of, calibration_error, edges
-from posterior.preprocessing.inference import infer
+from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.numbers import Numbers
 from posterior.selection import Comparison, compare, race
 from posterior.selection.comparison import sampled
+from posterior.selection.labeled_rows import labeled_rows
 from posterior.selection.out_of_fold import calibrated
 from posterior.selection.race import Leader
-from posterior.selection.rows import labeled_rows
 from posterior.sources.files import read
 
 pytestmark = pytest.mark.filterwarnings("error:::posterior")

@@ -32,10 +32,10 @@ from starlette.datastructures import Headers
 import posterior
 from posterior.app.cli import models
 from posterior.app.server import Limits, create_app
-from posterior.app.server.application import STATIC
 from posterior.app.server.guard import Guard, names_of
 from posterior.app.server.running import _bound
-from posterior.preprocessing.inference import infer
+from posterior.app.server.server_app import STATIC
+from posterior.preprocessing.infer_roles import infer
 from posterior.selection.candidates import candidates
 
 pytestmark = pytest.mark.once

@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 import posterior
 from posterior.app.cli import models
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.preprocessing.inference import infer
+from posterior.preprocessing.infer_roles import infer
 from posterior.sources import files
 
 pytestmark = pytest.mark.once

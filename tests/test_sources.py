@@ -500,7 +500,7 @@ def test_answers_that_fail_name_the_row_and_leave_no_file(tmp_path: Path) -> Non
 
 def test_the_command_line_fits_patterns_and_answers_by_the_model(tmp_path: Path) -> None:
     testing = pytest.importorskip("typer.testing")
-    from posterior.app.cli.application import app
+    from posterior.app.cli.commands_app import app
 
     frame = table(600)
     written(tmp_path, frame[:400], "a.csv")

@@ -346,10 +346,10 @@ def test_what_is_summed_travels_without_the_sample(folder: Path) -> None:
     where = cluster, source(folder, *WORDS, "y")
     rows = cluster, source(folder, *NUMBERS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("posterior.estimators.logistic.distant.locate", lambda _: where)
+        patch.setattr("posterior.estimators.logistic.remote_logistic.locate", lambda _: where)
         model = LogisticRegression(C=np.inf, solver="newton-cg").fit(None, "y")
         model.summary(robust=True)
-        patch.setattr("posterior.estimators.mixture.model.locate", lambda _: rows)
+        patch.setattr("posterior.estimators.mixture.mixture_base.locate", lambda _: rows)
         GaussianMixture(2, random_state=0).fit(None)
         patch.setattr("posterior.estimators.kmeans.kmeans.locate", lambda _: rows)
         KMeans(2, random_state=0).fit(None)

@@ -23,7 +23,7 @@ import posterior
 from posterior import to_sql
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.calibration import Isotonic, Temperature
-from posterior.preprocessing.inference import infer
+from posterior.preprocessing.infer_roles import infer
 
 pytestmark = pytest.mark.once
 

@@ -16,9 +16,9 @@ from numpy.testing import assert_array_equal
 
 import posterior
 from posterior import CountVectorizer, HashingVectorizer, TfidfVectorizer
-from posterior.sources.folders import files_of, labeled_files
+from posterior.sources.class_folders import files_of, labeled_files
 from posterior.text import blocks
-from posterior.text.arrow import ArrowText
+from posterior.text.arrow_text import ArrowText
 from posterior.text.documents import Reader, is_missing
 
 

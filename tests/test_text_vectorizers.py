@@ -30,7 +30,7 @@ from posterior import (
     TfidfTransformer,
     TfidfVectorizer,
 )
-from posterior.estimators.text.progress import Progress
+from posterior.estimators.text.reading_progress import Progress
 from posterior.text import ngrams
 from posterior.text.analysis import shortest_run
 

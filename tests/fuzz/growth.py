@@ -90,12 +90,12 @@ CASES = len(ALL)
 
 def run(command: list[str]) -> int:
     """A command in this process; its exit code."""
-    from posterior.app.cli import application
+    from posterior.app.cli import commands_app
 
     sink = io.StringIO()
     with redirect_stdout(sink), redirect_stderr(sink):
         try:
-            application.app(command, standalone_mode=True)
+            commands_app.app(command, standalone_mode=True)
         except SystemExit as end:
             return int(end.code or 0)
     return 0

@@ -51,7 +51,7 @@ def table_classifier() -> Any:
     """What the command line fits."""
     import pyarrow as pa
 
-    from posterior.preprocessing.inference import infer
+    from posterior.preprocessing.infer_roles import infer
     from posterior.selection.candidates import candidates
 
     table = pa.table({"size": X[:, 0], "city": list("abc" * 8), "kind": list("no" * 12)})

@@ -23,7 +23,7 @@ from pyarrow import parquet
 import posterior
 from posterior.app.cli import models
 from posterior.app.server import create_app
-from posterior.preprocessing.inference import infer
+from posterior.preprocessing.infer_roles import infer
 from posterior.selection.candidates import candidates
 
 HOME = "http://127.0.0.1:8000"

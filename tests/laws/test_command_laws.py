@@ -21,7 +21,7 @@ pytest.importorskip("fastapi")
 import typer
 from typer.testing import CliRunner
 
-from posterior.app.cli.application import app
+from posterior.app.cli.commands_app import app
 from posterior.sources.csv_files import _names
 
 pytestmark = pytest.mark.once

@@ -163,7 +163,11 @@ DISCRETE += [
 DISCRETE += [(Poisson(PseudoRows(4.0)), "counts", log_density)]
 
 
-@pytest.mark.parametrize(("family", "reads", "density"), DISCRETE, ids=lambda value: getattr(value, "__name__", str(value)))
+@pytest.mark.parametrize(
+    ("family", "reads", "density"),
+    DISCRETE,
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
 def test_settings_of_counts_and_categories_show_in_the_parameters(family, reads, density):
     X, y = table(reads)
     X = words(X) if reads == "categories" else X

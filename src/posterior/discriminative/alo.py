@@ -7,7 +7,7 @@ import numpy as np
 from posterior.data.rows import slabs
 from posterior.data.typing import Floats
 from posterior.discriminative.design import scored
-from posterior.discriminative.information import inverse_information, score_covariance
+from posterior.discriminative.fisher_information import inverse_information, score_covariance
 from posterior.discriminative.objective import Objective
 
 LEAST = 1e-12  # of a row's say in its own score that belongs to others

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 
 from posterior.data.errors import DegenerateError
 from posterior.data.typing import Array, Floats
+from posterior.discriminative.fisher_information import Factor, undetermined
 from posterior.discriminative.inference import at_zero, differences, two_sided
-from posterior.discriminative.information import Factor, undetermined
 from posterior.discriminative.jeffreys import PenalizedLikelihood, Point
 from posterior.discriminative.objective import Objective
 

@@ -11,7 +11,7 @@ from scipy.special import chdtrc, xlogy
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Floats
 from posterior.discriminative.design import labels
-from posterior.discriminative.information import loss_alone
+from posterior.discriminative.fisher_information import loss_alone
 from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty

@@ -10,7 +10,7 @@ from scipy.special import expit, logsumexp, ndtr, ndtri
 from posterior.data.rows import Rows
 from posterior.data.typing import Floats
 from posterior.discriminative.design import design, scored
-from posterior.discriminative.information import inverse_information
+from posterior.discriminative.fisher_information import inverse_information
 from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.objective import Objective
 

@@ -9,7 +9,7 @@ import numpy as np
 from posterior.data.rows import slabs
 from posterior.data.typing import Codes, Floats
 from posterior.discriminative.design import design, labels
-from posterior.discriminative.information import Factor
+from posterior.discriminative.fisher_information import Factor
 from posterior.discriminative.objective import Objective
 
 WORTH = 10**8  # multiplications for the exact curvature of log |I|

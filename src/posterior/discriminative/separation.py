@@ -11,7 +11,7 @@ from posterior.data.errors import DegenerateError
 from posterior.data.rows import Features, slabs, take
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.discriminative.design import labels, table
-from posterior.discriminative.information import inverse_information, score_covariance
+from posterior.discriminative.fisher_information import inverse_information, score_covariance
 from posterior.discriminative.margins import Bools, Margins, extremes
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.penalty import Penalty

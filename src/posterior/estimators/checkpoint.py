@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from posterior.engines.engine import BatchEngine
-from posterior.engines.journal import Journaled
+from posterior.engines.journaled import Journaled
 
 FilePath: TypeAlias = str | os.PathLike[str]
 

@@ -26,7 +26,7 @@ from posterior.families import (
     by_name,
 )
 from posterior.families.family import AnyFamily, Family
-from posterior.text.reading import term_rows
+from posterior.text.text_column import term_rows
 from posterior.text.words import Words
 
 FAMILIES: dict[str, AnyFamily] = {name: family() for name, family in by_name().items()}

@@ -17,7 +17,7 @@ from posterior.data.typing import Array, Floats
 from posterior.estimators.predicting import Predicting
 from posterior.estimators.predicting_files import PredictingFiles
 from posterior.families.family import AnyFamily
-from posterior.generative.explanation import Evidence, Explanation
+from posterior.generative.evidence_terms import Evidence, Explanation
 
 
 class ExplainingRows(PredictingFiles, BaseEstimator):

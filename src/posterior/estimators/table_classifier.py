@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import frames, validate
 from posterior.data.typing import Array, Floats
 from posterior.estimators.explaining import ExplainingRows
-from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.summed import all_or_nothing
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
-from posterior.generative.explanation import Evidence
+from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.numbers import Numbers
 from posterior.preprocessing.roles import ColumnRole, Roles
 
@@ -38,7 +38,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
     model : classifier
         What learns from the columns.
     roles : Roles
-        What each column is; see `posterior.preprocessing.inference.infer`.
+        What each column is; see `posterior.preprocessing.infer_roles.infer`.
     reads : {"table", "numbers", "documents", "everything"}, default="table"
         What the model is given: columns that are not text, numbers made of them, the text of each
         row, or columns of all kinds.

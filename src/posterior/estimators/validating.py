@@ -14,11 +14,11 @@ from posterior.data.errors import DegenerateError
 from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
-from posterior.estimators.learning import Learning, all_or_nothing
+from posterior.estimators.summed import Learning, all_or_nothing
 from posterior.evaluation.calibration import CALIBRATORS
 from posterior.evaluation.held_out import HeldOut
 from posterior.generative.dealing import by_content, in_turn
-from posterior.generative.held_out import (
+from posterior.generative.fold_sums import (
     fold_statistics,
     leave_one_out,
     models_without,

@@ -12,7 +12,7 @@ from posterior.data.rows import Blocks, Features, Hard, Rows, take
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.families.family import AnyFamily
 from posterior.families.product import Product
-from posterior.generative.held_out import fold_statistics, models_without
+from posterior.generative.fold_sums import fold_statistics, models_without
 from posterior.generative.joint import Joint, JointStatistics
 
 SWEEPS = 10  # over all columns, at most

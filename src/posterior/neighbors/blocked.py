@@ -10,7 +10,7 @@ import numpy as np
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Floats, Integers
 from posterior.neighbors.index import Fill
-from posterior.neighbors.ranking import Best, deal, wanted, without
+from posterior.neighbors.nearest_first import Best, deal, wanted, without
 
 CELLS = 1 << 18  # distances of a block
 LEAST = 64  # rows of a block

@@ -12,7 +12,7 @@ from posterior.data.typing import Array, Floats, Integers
 from posterior.kernels.searched import Searched
 from posterior.neighbors.blocked import BlockedSearch
 from posterior.neighbors.index import Fill
-from posterior.neighbors.ranking import deal, wanted, without
+from posterior.neighbors.nearest_first import deal, wanted, without
 
 SAMPLE = 1024  # rows that tell where the origin is
 TRIAL = 32  # queries that tell whether single precision does

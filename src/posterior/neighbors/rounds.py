@@ -9,7 +9,7 @@ from rapidfuzz import process
 
 from posterior.data.typing import Floats, Integers
 from posterior.kernels.spelling import Dictionary, Spelling
-from posterior.neighbors.ranking import ranked
+from posterior.neighbors.nearest_first import ranked
 from posterior.neighbors.signatures import LEVELS, Bounds, Signatures
 
 

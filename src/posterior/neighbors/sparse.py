@@ -11,7 +11,7 @@ from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Floats, Integers
 from posterior.kernels.searched import Shortlist, rounding
 from posterior.neighbors.index import Fill
-from posterior.neighbors.ranking import deal, wanted, without
+from posterior.neighbors.nearest_first import deal, wanted, without
 
 CELLS = 1 << 18  # distances of a block
 LEAST = 64  # rows of a block

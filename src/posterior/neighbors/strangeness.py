@@ -9,8 +9,8 @@ import numpy as np
 
 from posterior.data.rows import take
 from posterior.data.typing import Floats
-from posterior.neighbors.electorate import neighbors
 from posterior.neighbors.index import Index
+from posterior.neighbors.voters import neighbors
 
 MOST = 20_000  # training rows that are asked for their neighbors
 

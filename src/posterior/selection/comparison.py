@@ -18,13 +18,13 @@ from posterior.evaluation.calibration import Calibrator
 from posterior.evaluation.held_out import HeldOut, floored
 from posterior.evaluation.reliability import calibration_measure
 from posterior.evaluation.scores import Measure, measure
-from posterior.generative.held_out import stratified_folds
-from posterior.preprocessing.inference import infer
+from posterior.generative.fold_sums import stratified_folds
+from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate, Kind, candidates
+from posterior.selection.labeled_rows import LabeledRows, labeled_rows
 from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
 from posterior.selection.race import MEETINGS, Leader, is_long
-from posterior.selection.rows import LabeledRows, labeled_rows
 
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
 
@@ -126,7 +126,7 @@ def compare(
     ----------
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
-    roles : what the columns are; by default as `posterior.preprocessing.inference.infer` says
+    roles : what the columns are; by default as `posterior.preprocessing.infer_roles.infer` says
     models : keys of the models to compare, such as "naive-bayes"; by default all
     folds : int, default=10
     seed : int, default=0

@@ -14,7 +14,7 @@ from posterior.data.typing import Array, Codes
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.evaluation.held_out import HeldOut, aligned, floored
-from posterior.selection.rows import LabeledRows
+from posterior.selection.labeled_rows import LabeledRows
 
 WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
 ENOUGH = 5000  # rows to learn a correction from

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from posterior.sources import csv_files, parquet_files
+from posterior.sources.class_folders import documents
 from posterior.sources.csv_files import MISSING, typed
-from posterior.sources.folders import documents
 
 __all__ = ["MISSING", "File", "batches", "column_named", "format_of", "located", "read", "typed"]
 

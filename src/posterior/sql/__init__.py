@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from posterior.sql.tables import Table
+    from posterior.sql.database_table import Table
 
 __all__ = ["table", "to_sql"]
 
@@ -87,7 +87,7 @@ def table(connection: Any, name: str | Sequence[str], *, inside: bool | None = N
            [47.5]])
     """
     _need_sqlglot("Fitting inside a database")
-    from posterior.sql.tables import opened
+    from posterior.sql.database_table import opened
 
     return opened(connection, name, inside)
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posterior.estimators.kmeans.common import Clusters
+from posterior.estimators.kmeans.clusters_base import Clusters
 from posterior.families.symbols import FARTHEST, from_zero
-from posterior.sql.cells import Column
 from posterior.sql.densities import within
 from posterior.sql.expressions import SQL, less, negative, times
-from posterior.sql.scores import Scores, Term, scores
+from posterior.sql.sql_columns import Column
+from posterior.sql.sql_scores import Scores, Term, scores
 
 
 @scores.register

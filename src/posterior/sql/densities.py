@@ -24,7 +24,6 @@ from posterior.families.symbols import (
     Times,
     Within,
 )
-from posterior.sql.cells import Column, spellings
 from posterior.sql.expressions import (
     SQL,
     among,
@@ -39,7 +38,8 @@ from posterior.sql.expressions import (
     plus,
     times,
 )
-from posterior.sql.scores import Term
+from posterior.sql.sql_columns import Column, spellings
+from posterior.sql.sql_scores import Term
 
 Read: TypeAlias = Literal["number", "number or infinity", "words"]
 

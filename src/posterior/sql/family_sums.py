@@ -10,13 +10,13 @@ from sqlglot import exp
 
 from posterior.data import frames
 from posterior.data.typing import Array, Floats
-from posterior.estimators.naive_bayes.categorical import MOST_CATEGORIES
+from posterior.estimators.naive_bayes.categorical_nb import MOST_CATEGORIES
 from posterior.families.family import AnyFamily, Summed
 from posterior.families.product import Parts, Product
 from posterior.sql.connections import Kind
 from posterior.sql.countable import Cells, NotInsideError
 from posterior.sql.expressions import is_there, times
-from posterior.sql.sums import Answer, Ledger
+from posterior.sql.sql_sums import Answer, Ledger
 from posterior.statistics.counts import Counts
 from posterior.statistics.cross_products import CrossProducts, CrossSums
 from posterior.statistics.exact import Exact

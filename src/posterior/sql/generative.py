@@ -13,9 +13,9 @@ from posterior.estimators import (
 )
 from posterior.estimators.explaining import Explaining
 from posterior.evaluation.calibration import Calibrator, Temperature
-from posterior.sql.cells import Column
 from posterior.sql.densities import terms
-from posterior.sql.scores import Scores, scores
+from posterior.sql.sql_columns import Column
+from posterior.sql.sql_scores import Scores, scores
 
 
 @scores.register

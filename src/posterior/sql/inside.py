@@ -14,13 +14,13 @@ from posterior.estimators import (
     NaiveBayes,
     PoissonNB,
 )
-from posterior.estimators.discriminant.common import Discriminant
+from posterior.estimators.discriminant.discriminant_base import Discriminant
 from posterior.families.family import AnyFamily, Summed
 from posterior.generative.joint import JointStatistics
 from posterior.sql.connections import Database, Kind
 from posterior.sql.countable import Cells, NotInsideError
 from posterior.sql.family_sums import asked, numbered
-from posterior.sql.sums import Ledger, answered
+from posterior.sql.sql_sums import Ledger, answered
 from posterior.statistics.cross_products import CrossSums
 from posterior.statistics.exact import Exact
 

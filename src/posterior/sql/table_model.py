@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import Levels, Numbers, ScaledNumber
-from posterior.sql.cells import Column, Reading, indicator
 from posterior.sql.expressions import SQL, is_missing, less, or_else, over, total
 from posterior.sql.generative import temperature
-from posterior.sql.logistic import level_indicators, unless
-from posterior.sql.scores import Scores, Term, scores
+from posterior.sql.sql_columns import Column, Reading, indicator
+from posterior.sql.sql_logistic import level_indicators, unless
+from posterior.sql.sql_scores import Scores, Term, scores
 
 READINGS: dict[str, Reading] = {"date": "date", "boolean": "boolean"}
 

@@ -9,8 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from sqlglot import exp
 
 from posterior.data.names import plain
-from posterior.sql import clusters, generative, logistic, table_model  # noqa: F401
-from posterior.sql.cells import TABLE, Column, Sheet, source_names
+from posterior.sql import clusters, generative, sql_logistic, table_model  # noqa: F401
 from posterior.sql.dialects import DIALECTS, adapted
 from posterior.sql.expressions import (
     LEAST,
@@ -27,7 +26,8 @@ from posterior.sql.expressions import (
     times,
     total,
 )
-from posterior.sql.scores import Scores, scores
+from posterior.sql.sql_columns import TABLE, Column, Sheet, source_names
+from posterior.sql.sql_scores import Scores, scores
 
 FAR = -700.0  # scores so far behind have a share of zero; PostgreSQL's exp refuses them
 

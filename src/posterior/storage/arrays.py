@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from posterior.data.typing import Array
-from posterior.storage.errors import ModelFileError
+from posterior.storage.model_file_error import ModelFileError
 
 PLAIN = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8"}
 NAME = re.compile(r"[<|][a-zA-Z][0-9]{0,9}(\[[0-9]{0,4}[A-Za-z]{1,2}\])?", re.ASCII)  # as "<M8[ns]"

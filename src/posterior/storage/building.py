@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from posterior.storage.checks import check
-from posterior.storage.errors import ModelFileError
+from posterior.storage.model_file_error import ModelFileError
 from posterior.storage.registry import is_named_tuple
 
 

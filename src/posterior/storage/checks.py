@@ -14,28 +14,28 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.data.rows import CodedRows, SparseRows
-from posterior.estimators.columns import MixedColumns
-from posterior.estimators.dependence.common import DependenceClassifier
+from posterior.estimators.dependence.dependence_base import DependenceClassifier
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
-from posterior.estimators.logistic.model import LogisticModel
+from posterior.estimators.logistic.logistic_base import LogisticModel
+from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
-from posterior.estimators.mixture.model import MixtureModel
+from posterior.estimators.mixture.mixture_base import MixtureModel
 from posterior.estimators.naive_bayes import JointBayes
 from posterior.estimators.neighbors import KNeighborsClassifier
-from posterior.estimators.neighbors.metrics import Metric
-from posterior.estimators.neighbors.ways import Search
-from posterior.estimators.text.classifier import TextClassifier
+from posterior.estimators.neighbors.metric_names import Metric
+from posterior.estimators.neighbors.search_method import Search
+from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.families import Product
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.kernels.terms import Terms
-from posterior.neighbors.columns import Columns
 from posterior.neighbors.examples import Examples
+from posterior.neighbors.table_columns import Columns
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
 from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
-from posterior.storage.errors import expect
 from posterior.storage.extents import Extent, measured, shape_of
+from posterior.storage.model_file_error import expect
 from posterior.storage.streams import check_stream
 from posterior.text.vocabulary import TermCounts, Vocabulary
 

@@ -22,7 +22,7 @@ from sklearn.utils._metadata_requests import SIMPLE_METHODS, MetadataRequest
 from posterior.data.errors import DegenerateError
 from posterior.engines.local import Local
 from posterior.storage.arrays import read_dtype
-from posterior.storage.errors import expect
+from posterior.storage.model_file_error import expect
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as serialized
 
 from posterior.data.typing import Array
-from posterior.storage.errors import ModelFileError
+from posterior.storage.model_file_error import ModelFileError
 
 Head = dict[str, Any]  # what JSON holds
 HEAD, CHECKSUM = "posterior", "sha256"  # one entry: those of the format come in no order

@@ -23,7 +23,7 @@ from posterior.statistics import (
 )
 from posterior.statistics.pair_counts import PairCounts
 from posterior.statistics.tuple_counts import TupleCounts
-from posterior.storage.errors import ModelFileError, expect
+from posterior.storage.model_file_error import ModelFileError, expect
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import TermWeights
 from posterior.text.words import WordParameters

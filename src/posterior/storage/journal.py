@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from posterior.engines.journal import Known
+from posterior.engines.journaled import Known
 from posterior.storage import container
-from posterior.storage.errors import ModelFileError
-from posterior.storage.files import _version as version
-from posterior.storage.tree import Reader, Writer
+from posterior.storage.model_file_error import ModelFileError
+from posterior.storage.model_files import _version as version
+from posterior.storage.value_tree import Reader, Writer
 
 SCHEMA = 1
 TREE = "known"  # the tensor that holds the tree

@@ -11,8 +11,8 @@ from posterior.discriminative.loss import LogisticLoss
 from posterior.discriminative.reservoir import Reservoir
 from posterior.estimators.logistic.stream import Estimate, Stream
 from posterior.preprocessing.open_columns import OpenColumn, OpenColumns
-from posterior.storage.errors import expect
 from posterior.storage.extents import shape_of
+from posterior.storage.model_file_error import expect
 
 
 def check_stream(stream: Any, n_columns: int, n_classes: int, shape: tuple[int, int]) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from posterior.data.typing import Array
 from posterior.kernels.terms import Utf8Column
-from posterior.text.arrow import ArrowText
+from posterior.text.arrow_text import ArrowText
+from posterior.text.document_files import on_disk
 from posterior.text.documents import (
     MISSING,
     Reader,
@@ -20,7 +21,6 @@ from posterior.text.documents import (
     is_missing,
     missing_document,
 )
-from posterior.text.folders import on_disk
 
 Block = list[str] | Utf8Column
 

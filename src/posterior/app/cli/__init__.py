@@ -10,7 +10,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command that the arguments name."""
     try:
-        from posterior.app.cli.application import app
+        from posterior.app.cli.commands_app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
             raise

@@ -10,7 +10,7 @@ import typer
 from posterior.app.cli import models
 from posterior.app.cli.command import JSON, Answer, console, counted
 from posterior.app.cli.options import DATA, LEFT_OUT, SEED
-from posterior.app.cli.progress import busy
+from posterior.app.cli.progress_bar import busy
 from posterior.sources import outputs
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _roles(table: pa.Table, drop: list[str]) -> Roles:
     """What the columns are, beside a target that tells nothing."""
     import pyarrow as pa
 
-    from posterior.preprocessing.inference import infer, reasons
+    from posterior.preprocessing.infer_roles import infer, reasons
 
     nothing = pa.array(["nothing"] * table.num_rows)
     roles = infer(table.append_column(NO_TARGET, nothing), NO_TARGET, drop=drop)

@@ -12,8 +12,8 @@ import typer
 from posterior.app.cli import models
 from posterior.app.cli.command import Answer, counted
 from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, MODEL_OUT, SEED, TARGET
-from posterior.app.cli.progress import busy
-from posterior.app.cli.streaming import fit_streamed, is_pattern
+from posterior.app.cli.progress_bar import busy
+from posterior.app.cli.streamed_fit import fit_streamed, is_pattern
 from posterior.app.cli.tables import name_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def fit(
     kind must be named.
     """
     from posterior.preprocessing.bands import asked_in
-    from posterior.preprocessing.inference import infer
+    from posterior.preprocessing.infer_roles import infer
     from posterior.sources import files
 
     out = out or f"{name_of(data, 'model')}.posterior"

@@ -10,14 +10,14 @@ import typer
 from posterior.app.cli import models
 from posterior.app.cli.command import Answer
 from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, SEED, TARGET
-from posterior.app.cli.progress import busy
+from posterior.app.cli.progress_bar import busy
 from posterior.app.cli.tables import name_of
 from posterior.sources.outputs import write_text
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from posterior.app.report.schema import Facts, Measure
+    from posterior.app.report.report_schema import Facts, Measure
 
 FILES = ("report.html", "report.json", "model.posterior")
 MOST_FLAGS = 8
@@ -82,7 +82,7 @@ def report(
 
 def _facts(facts: Facts) -> dict[str, Any]:
     """The answer in short; the file beside the page has all of it."""
-    from posterior.app.report.schema import plain
+    from posterior.app.report.report_schema import plain
 
     names = ("key", "name", "log_loss", "accuracy", "brier", "calibration_error")
     return {

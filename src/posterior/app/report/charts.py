@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from posterior import plots
 from posterior.app.report.figures import Figure, figure
-from posterior.app.report.schema import (
+from posterior.app.report.phrases import number, score, short, shortened
+from posterior.app.report.report_schema import (
     Boundary,
     CandidateFacts,
     CategoryDistribution,
@@ -19,7 +20,6 @@ from posterior.app.report.schema import (
     Reliability,
     Subgroup,
 )
-from posterior.app.report.words import number, score, short, shortened
 from posterior.plots.look import PALETTE, optional
 
 FAR = 2.0  # times the spread of the models: a baseline further away is left out of the picture

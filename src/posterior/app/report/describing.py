@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.app.report.schema import (
+from posterior.app.report.report_schema import (
     CandidateFacts,
     Choice,
     ClassCount,
@@ -21,7 +21,7 @@ from posterior.evaluation.scores import Measure
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
 from posterior.selection.candidates import candidates
 from posterior.selection.comparison import Comparison, Judged, judge
-from posterior.selection.rows import LabeledRows
+from posterior.selection.labeled_rows import LabeledRows
 
 FEW_ROWS = 50
 

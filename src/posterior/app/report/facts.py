@@ -11,18 +11,18 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from posterior.app.report.boundary import boundary
+from posterior.app.report.boundary_section import boundary
 from posterior.app.report.describing import (
     candidate_facts,
     choice_facts,
     data_facts,
     missing_cells,
 )
-from posterior.app.report.distributions import distributions
-from posterior.app.report.evidence import Testimony
-from posterior.app.report.learning import learning_curves
+from posterior.app.report.distributions_section import distributions
+from posterior.app.report.held_out_evidence import Testimony
+from posterior.app.report.learning_section import learning_curves
 from posterior.app.report.parameters import logistic_parameters, naive_bayes_parameters
-from posterior.app.report.schema import (
+from posterior.app.report.report_schema import (
     CategoryDistribution,
     Facts,
     Failure,
@@ -30,8 +30,8 @@ from posterior.app.report.schema import (
     Parameters,
     Step,
 )
-from posterior.app.report.subgroups import by_subgroup, missing_facts, predictions
-from posterior.app.report.surprises import surprises
+from posterior.app.report.subgroups_section import by_subgroup, missing_facts, predictions
+from posterior.app.report.surprises_section import surprises
 from posterior.app.report.telling_words import TellingWords
 from posterior.app.report.usage import how, snippets
 from posterior.data import frames
@@ -41,7 +41,7 @@ from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
 from posterior.preprocessing.bands import Asked
-from posterior.preprocessing.inference import infer
+from posterior.preprocessing.infer_roles import infer
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
 from posterior.sources.files import column_named
 

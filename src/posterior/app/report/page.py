@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from posterior.app.report import words
+from posterior.app.report import phrases
 from posterior.app.report.charts import draw
 from posterior.app.report.figures import Figure
-from posterior.app.report.schema import ClassCount, ColumnRole, Facts, Flag, RowFacts, Subgroup
-from posterior.app.report.subgroups import SMALLEST_GROUP
+from posterior.app.report.report_schema import (
+    ClassCount,
+    ColumnRole,
+    Facts,
+    Flag,
+    RowFacts,
+    Subgroup,
+)
+from posterior.app.report.subgroups_section import SMALLEST_GROUP
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
 from posterior.plots.saving import bundle
 
@@ -116,7 +123,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {name: getattr(words, name) for name in FILTERS}
+    environment.filters |= {name: getattr(phrases, name) for name in FILTERS}
     environment.filters["gap"] = _widest_gap
     return environment
 

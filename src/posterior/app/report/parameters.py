@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from posterior.app.report.schema import ParameterFacts, Parameters
+from posterior.app.report.report_schema import ParameterFacts, Parameters
 from posterior.estimators import NaiveBayes
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import ScaledNumber
 from posterior.selection.comparison import Comparison, quiet
-from posterior.selection.rows import LabeledRows
+from posterior.selection.labeled_rows import LabeledRows
 
 LEVEL = 0.95
 MOST = 100

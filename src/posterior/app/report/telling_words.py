@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.base import clone
 
-from posterior.app.report.schema import TextTerms
+from posterior.app.report.report_schema import TextTerms
 from posterior.data.table import round_digits
 from posterior.estimators import TextClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate
 from posterior.selection.comparison import quiet
-from posterior.selection.rows import LabeledRows
+from posterior.selection.labeled_rows import LabeledRows
 
 MOST = 15
 WORTH = 0.1  # log odds below say nothing

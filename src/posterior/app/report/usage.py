@@ -6,8 +6,8 @@ import json
 import shlex
 from pathlib import Path
 
-from posterior.app.report.evidence import Testimony
-from posterior.app.report.schema import Snippet
+from posterior.app.report.held_out_evidence import Testimony
+from posterior.app.report.report_schema import Snippet
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Comparison
 

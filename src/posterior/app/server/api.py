@@ -20,10 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.background import BackgroundTask
 
 from posterior.app.server import uploads, worker
-from posterior.app.server.errors import RequestError
-from posterior.app.server.explaining import FARTHEST, reasons
-from posterior.app.server.limits import Limits
-from posterior.app.server.schema import (
+from posterior.app.server.api_schema import (
     ColumnFacts,
     Costs,
     Explanation,
@@ -38,7 +35,10 @@ from posterior.app.server.schema import (
     TrainingFacts,
     Why,
 )
+from posterior.app.server.limits import Limits
+from posterior.app.server.refusals import RequestError
 from posterior.app.server.served import Served, decide
+from posterior.app.server.served_explanations import FARTHEST, reasons
 from posterior.app.server.trainings import Trainings
 from posterior.data.typing import Floats
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import uvicorn
 
 from posterior.app.cli import models
-from posterior.app.server.application import create_app
 from posterior.app.server.guard import names_of
+from posterior.app.server.server_app import create_app
 
 WAITING = 5  # seconds that a connection may be silent between two requests
 MOST_CONNECTIONS = 500

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from posterior.app.cli import models
-from posterior.app.server.cells import Row, table_of
-from posterior.app.server.columns import Column, columns_of, reads_documents
+from posterior.app.server.json_rows import Row, table_of
+from posterior.app.server.served_columns import Column, columns_of, reads_documents
 from posterior.data import validate
 from posterior.data.by_class import in_order
 from posterior.data.names import plain

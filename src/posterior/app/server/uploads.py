@@ -15,10 +15,10 @@ import narwhals as nw
 import numpy as np
 
 from posterior.app.cli import tables
-from posterior.app.server.errors import RequestError
-from posterior.app.server.schema import FileFacts
+from posterior.app.server.api_schema import FileFacts
+from posterior.app.server.refusals import RequestError
 from posterior.app.server.served import Served, decide
-from posterior.preprocessing.inference import role_of
+from posterior.preprocessing.infer_roles import role_of
 from posterior.preprocessing.targets import is_continuous
 from posterior.sources import files, outputs
 

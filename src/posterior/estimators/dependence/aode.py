@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from posterior.data.rows import Rows
 from posterior.data.typing import Array
-from posterior.estimators.dependence.common import CONSTRAINTS, DependenceClassifier
+from posterior.estimators.dependence.dependence_base import CONSTRAINTS, DependenceClassifier
 from posterior.families.dependence import AveragedOneDependence, BackOff
 from posterior.generative.joint import JointStatistics
 

@@ -11,12 +11,12 @@ from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.engines.engine import BatchEngine
 from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.dependence.choosing import Choice, choose
-from posterior.estimators.dependence.common import CONSTRAINTS, DependenceClassifier
-from posterior.estimators.dependence.distant import Total
+from posterior.estimators.dependence.dependence_base import CONSTRAINTS, DependenceClassifier
+from posterior.estimators.dependence.remote_dependence import Total
+from posterior.estimators.dependence.select_structure import Choice, choose
 from posterior.estimators.dependence.structures import structure_table
 from posterior.families.dependence import AveragedOneDependence, KDependence
-from posterior.families.dependence.structure import (
+from posterior.families.dependence.dependence_graph import (
     by_information,
     check_structure,
     k_dependence,

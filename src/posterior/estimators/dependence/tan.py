@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from posterior.data.table import Table
-from posterior.estimators.dependence.common import CONSTRAINTS, DependenceClassifier
+from posterior.estimators.dependence.dependence_base import CONSTRAINTS, DependenceClassifier
 from posterior.estimators.dependence.structures import structure_table
 from posterior.families.dependence import DependenceTree
 from posterior.generative.joint import Joint, JointStatistics

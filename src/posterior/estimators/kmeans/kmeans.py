@@ -19,9 +19,9 @@ from posterior.estimators.checkpoint import (
     refuse_in_memory,
 )
 from posterior.estimators.elsewhere import weights_of
-from posterior.estimators.kmeans.common import Clusters
-from posterior.estimators.kmeans.distant import distant_points
-from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.kmeans.clusters_base import Clusters
+from posterior.estimators.kmeans.remote_clusters import distant_points
+from posterior.estimators.summed import all_or_nothing
 from posterior.generative.kmeans.lloyd import TIRED, Clustering, Stop, lloyd
 from posterior.generative.kmeans.points import Points
 

@@ -19,11 +19,11 @@ from posterior.data.typing import Array, Floats
 from posterior.discriminative import inference
 from posterior.discriminative.alo import leave_one_out_scores
 from posterior.discriminative.firth import FirthFit, profile
+from posterior.discriminative.fisher_information import score_covariance
 from posterior.discriminative.fit_statistics import FitStatistics, fit_statistics
-from posterior.discriminative.information import score_covariance
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.separation import separation
-from posterior.estimators.logistic.model import LogisticModel
+from posterior.estimators.logistic.logistic_base import LogisticModel
 from posterior.evaluation.held_out import HeldOut
 
 

@@ -17,14 +17,14 @@ from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers import Solution, Step, Watch
 from posterior.discriminative.solvers.solution import ignore
 from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.learning import all_or_nothing
 from posterior.estimators.logistic import settings
-from posterior.estimators.logistic.distant import all_rows
 from posterior.estimators.logistic.inferring import Fitted
-from posterior.estimators.logistic.model import centered
-from posterior.estimators.logistic.streaming import Streaming
+from posterior.estimators.logistic.logistic_base import centered
+from posterior.estimators.logistic.logistic_stream import Streaming
+from posterior.estimators.logistic.remote_logistic import all_rows
 from posterior.estimators.logistic.watching import Watched
-from posterior.estimators.naive_bayes.bernoulli import BernoulliNB
+from posterior.estimators.naive_bayes.bernoulli_nb import BernoulliNB
+from posterior.estimators.summed import all_or_nothing
 
 
 class LogisticRegression(CallbackSupportMixin, Streaming):

@@ -14,10 +14,10 @@ from posterior.data.rows import Rows, take
 from posterior.data.table import Table
 from posterior.estimators.base import GenerativeClassifier
 from posterior.generative.expectation import HIDDEN
-from posterior.generative.held_out import stratified_folds
+from posterior.generative.fold_sums import stratified_folds
 
 if TYPE_CHECKING:
-    from posterior.estimators.mixture.classifier import MixtureClassifier
+    from posterior.estimators.mixture.mixture_classifier import MixtureClassifier
 
 
 def gain(trial: MixtureClassifier, base: GenerativeClassifier, rows: Rows, folds: int) -> Table:

@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.table import Table
-from posterior.estimators.columns import MixedColumns
-from posterior.estimators.mixture.choosing import CRITERIA
-from posterior.estimators.mixture.streaming import StreamingMixture
+from posterior.estimators.mixed_columns import MixedColumns
+from posterior.estimators.mixture.mixture_stream import StreamingMixture
+from posterior.estimators.mixture.select_components import CRITERIA
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.start import STARTS
 

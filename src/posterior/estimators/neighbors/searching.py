@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.typing import Integers
 from posterior.engines.local import Local
-from posterior.estimators.neighbors.metrics import Metric
-from posterior.estimators.neighbors.reading import Reading
-from posterior.estimators.neighbors.ways import Search, Way
-from posterior.neighbors.electorate import Neighbors, neighbors
+from posterior.estimators.neighbors.metric_names import Metric
+from posterior.estimators.neighbors.neighbor_input import Reading
+from posterior.estimators.neighbors.search_method import Search, Way
 from posterior.neighbors.examples import Examples
+from posterior.neighbors.voters import Neighbors, neighbors
 
 
 class Searching(KNeighborsMixin, Reading):  # the mixin lets scikit-learn's functions take it

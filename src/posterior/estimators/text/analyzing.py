@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from posterior.engines.local import Local, n_threads
 from posterior.estimators.hooks import Parameters
-from posterior.estimators.text.progress import Progress
+from posterior.estimators.text.reading_progress import Progress
 from posterior.text import ngrams
 from posterior.text.analysis import Analysis, rule_of
 from posterior.text.counting import Counting

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from posterior.estimators.text.analyzing import WORDS
-from posterior.estimators.text.counts import Counts
+from posterior.estimators.text.term_counts import Counts
 
 
 class CountVectorizer(Counts):

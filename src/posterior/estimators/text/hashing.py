@@ -11,7 +11,7 @@ from sklearn.utils import Tags, _align_api_if_sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from posterior.estimators.text.analyzing import WORDS, Analyzing
-from posterior.estimators.text.progress import Progress
+from posterior.estimators.text.reading_progress import Progress
 from posterior.text.weighting import normalized
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.generative.explanation import BAR, percent
+from posterior.generative.evidence_terms import BAR, percent
 
 SHOWN = 20  # terms that are listed when the explanation is printed
 MARKED = 0.1  # of the largest weight: words that are marked in the text

@@ -16,7 +16,7 @@ from posterior.data import containers
 from posterior.data.rows import readable
 from posterior.data.typing import Array
 from posterior.estimators.hooks import Parameters, check_same_features
-from posterior.estimators.learning import all_or_nothing
+from posterior.estimators.summed import all_or_nothing
 from posterior.text.weighting import DocumentFrequencies, weighted
 
 WEIGHTING: dict[str, Any] = {

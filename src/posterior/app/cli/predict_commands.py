@@ -1,0 +1,107 @@
+"""posterior predict, explain, sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from posterior.app.cli import explanations, models, tables
+from posterior.app.cli.command import JSON, Answer, counted
+from posterior.app.cli.options import DATA, MODEL, ROWS_OUT, SEED
+from posterior.app.cli.progress_bar import counting
+from posterior.sources import outputs
+from posterior.sources.answers import answered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+
+def predict(
+    model: MODEL,
+    data: DATA,
+    out: ROWS_OUT = outputs.STDOUT,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Add the columns that speak most for each answer.")
+    ] = False,
+    only: Annotated[
+        bool, typer.Option("--only", help="Write the answers alone, without the input columns.")
+    ] = False,
+    json: JSON = False,
+) -> Answer:
+    """Write the most probable class of each row, and all probabilities.
+
+    The rows are read and written some at a time, so that files may be larger than memory.
+    """
+    known = models.load(model)
+    outputs.format_of(out)
+
+    def reasons(X: pa.Table) -> dict[str, Any]:
+        return {"because": explanations.reasons(known, X)} if explain else {}
+
+    def pieces() -> Iterator[pa.Table]:
+        with counting("answering") as count:
+            for written, read in tables.pieces(data, models.types_learned(known)):
+                yield answered(known, written, read, out, only, reasons)
+                count(read.num_rows)
+
+    facts = {"model": model, "data": data, "out": out}
+    if json and out == outputs.STDOUT:
+        rows = [row for piece in pieces() for row in piece.to_pylist()]
+        return Answer({**facts, "rows": len(rows), "predictions": rows})
+    n_rows = outputs.write(out, pieces())
+    said = [] if out == outputs.STDOUT else [f"{counted(n_rows, 'row')} answered, in {out}"]
+    return Answer({**facts, "rows": n_rows}, said)
+
+
+def explain(
+    model: MODEL,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="The table of the row, with --row.")
+    ] = None,
+    row: Annotated[
+        int | None, typer.Option("--row", "-r", min=1, help="Its number; 1 is below the header.")
+    ] = None,
+    cells: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="COLUMN=VALUE", help="A cell; may be repeated."),
+    ] = None,
+) -> Answer:
+    """Say why a row gets its answer: what each column adds.
+
+    The row comes from a table, or from --set alone, with all other cells missing; together they
+    ask what would change if a cell were another.
+    """
+    if (data is None) != (row is None) or (data is None and not cells):
+        raise typer.BadParameter("Expected DATA with --row, or --set, or both.")
+    known = models.load(model)
+    given = None if data is None or row is None else tables.row_of(data, row)
+    types = models.types_learned(known)
+    table = tables.with_cells(given, models.columns(known), cells or [], types)
+    reasons = explanations.of_row(known, models.features(known, table))
+    facts = {"model": model, "data": data, "row": row, **explanations.as_facts(reasons)}
+    return Answer(facts, [str(reasons)])
+
+
+def sample(
+    model: MODEL,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many rows.")] = 10,
+    out: ROWS_OUT = outputs.STDOUT,
+    seed: SEED = 0,
+    json: JSON = False,
+) -> Answer:
+    """Draw new rows from what the model believes."""
+    known = models.load(model)
+    if not hasattr(known, "sample"):
+        raise ValueError(
+            f"Expected a model that says how rows come about, got {type(known).__name__}, which "
+            "only knows classes given rows. Fit --model naive-bayes or discriminant."
+        )
+    table = outputs.as_table(models.sampled(known, n, seed))
+    facts = {"model": model, "rows": n, "out": out}
+    if json and out == outputs.STDOUT:
+        return Answer({**facts, "sample": table.to_pylist()})
+    outputs.write(out, iter([table]))
+    return Answer(facts, [] if out == outputs.STDOUT else [f"{counted(n, 'row')} drawn, in {out}"])

@@ -1,0 +1,76 @@
+"""posterior fit, of tables that are read in batches: patterns, and files larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from posterior.app.cli import models
+from posterior.app.cli.command import Answer, counted
+from posterior.app.cli.progress_bar import busy
+
+
+def is_pattern(data: str) -> bool:
+    """Whether a path stands for several files."""
+    from pathlib import Path
+
+    from posterior.sources.table_files import PATTERN
+
+    return bool(PATTERN.search(data)) and not Path(data).exists()
+
+
+def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: str) -> Answer:
+    """Learn a model of all columns but those left out, some rows at a time."""
+    from posterior.sources.files import column_named
+    from posterior.sources.table_files import matching
+
+    known = _model(kind)
+    source = matching(data)
+    target = column_named(source.names, target, "target column")
+    left_out = {column_named(source.names, name) for name in drop}
+    if left_out:
+        source = source.select([name for name in source.names if name not in left_out])
+    with busy("learning"):
+        known.fit(source, y=target)
+    models.save(known, out, source.schema.empty_table())
+    n_rows = (
+        int(known.statistics_.weight.rounded().sum()) if hasattr(known, "statistics_") else None
+    )
+    facts = {
+        "data": data,
+        "files": len(source.paths),
+        "target": target,
+        "model": kind,
+        "rows": n_rows,
+        "columns": models.columns(known) or [n for n in source.names if n != target],
+        "classes": known.classes_,
+        "out": out,
+    }
+    size = [] if n_rows is None else [counted(n_rows, "row")]
+    size += [counted(len(facts["columns"]), "column"), counted(len(source.paths), "file")]
+    return Answer(
+        facts, [f"{type(known).__name__} of {target}: {', '.join(size)}", f"model: {out}"]
+    )
+
+
+def _model(kind: str) -> Any:
+    from posterior.estimators import (
+        GaussianDiscriminantAnalysis,
+        LogisticRegression,
+        NaiveBayes,
+        TextClassifier,
+    )
+
+    made = {
+        "naive-bayes": NaiveBayes(),
+        "discriminant": GaussianDiscriminantAnalysis("shared"),
+        "quadratic": GaussianDiscriminantAnalysis("own", pseudo_rows=1.0),
+        "logistic": LogisticRegression(),
+        "text": TextClassifier(),
+    }
+    if kind not in made:
+        raise ValueError(
+            f"Expected --model to be one of {', '.join(made)} for a table that is read in "
+            f"batches, got {kind}."
+        )
+    return made[kind]

@@ -1,0 +1,74 @@
+"""posterior update, forget, merge: models are sums of what they have seen."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from posterior.app.cli import models, tables
+from posterior.app.cli.command import Answer, counted
+from posterior.app.cli.options import DATA, KNOWN_TARGET, MODEL, MODEL_OUT
+from posterior.app.cli.progress_bar import counting
+
+
+def update(model: MODEL, data: DATA, target: KNOWN_TARGET = None, out: MODEL_OUT = None) -> Answer:
+    """Learn more rows: the model of all rows, as if fitted at once."""
+    return _changed(model, data, target, out, "partial_fit", "learned")
+
+
+def forget(model: MODEL, data: DATA, target: KNOWN_TARGET = None, out: MODEL_OUT = None) -> Answer:
+    """Take rows back: the model that never saw them."""
+    return _changed(model, data, target, out, "forget", "taken back")
+
+
+def merge(
+    models_to_merge: Annotated[
+        list[str], typer.Argument(metavar="MODEL...", help="Model files, two or more.")
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="MODEL", help="The file to write.")],
+) -> Answer:
+    """Add models of different rows: the model of all of them."""
+    if len(models_to_merge) < 2:
+        raise typer.BadParameter("Expected two model files or more.", param_hint="MODEL...")
+    with models.locked(out):  # which may be one of them
+        first, *others = (models.load(path) for path in models_to_merge)
+        for path, other in zip(models_to_merge[1:], others, strict=True):
+            mine, theirs = (models.target_of(m) for m in (first, other))
+            if mine != theirs:
+                raise ValueError(
+                    f"Expected a model of {mine!r} to merge, got {path} of {theirs!r}."
+                )
+            _sums(first, "merge")(other)
+        models.save(first, out)
+    facts = {"models": models_to_merge, "out": out, "kind": type(first).__name__}
+    return Answer(facts, [f"{len(models_to_merge)} models merged into {out}"])
+
+
+def _changed(
+    model: str, data: str, target: str | None, out: str | None, verb: str, said: str
+) -> Answer:
+    """The model after its method took the rows, all or none of them."""
+    out = out or model
+    with models.locked(out):  # from reading it to writing it
+        known, n_rows = models.load(model), 0
+        learn = _sums(known, verb)
+        with counting("reading") as count:
+            for _, piece in tables.pieces(data, models.types_learned(known)):
+                rows = models.labeled(known, piece, target)
+                learn(rows.X, rows.y, sample_weight=rows.weight)
+                n_rows += len(rows.y)
+                count(len(rows.y))
+        models.save(known, out)
+    facts = {"model": model, "data": data, "rows": n_rows, "out": out}
+    return Answer(facts, [f"{counted(n_rows, 'row')} {said}; the model is in {out}"])
+
+
+def _sums(model: Any, verb: str) -> Any:
+    """A method that models have which are sums of their rows."""
+    if not hasattr(model, "forget"):
+        raise ValueError(
+            f"Expected a model that is a sum of its rows, got {type(model).__name__}: what it has "
+            "learned cannot be added to or taken from. Fit it again on all rows."
+        )
+    return getattr(model, verb)

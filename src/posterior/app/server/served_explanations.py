@@ -1,0 +1,138 @@
+"""Why: what each column or word adds to the score of each class, or the nearest rows.
+
+log p(k | x) = start_k + Σⱼ score_kj + constant
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.special import logsumexp
+
+from posterior.app.cli import explanations
+from posterior.app.server.json_rows import Row
+from posterior.app.server.served import Served
+from posterior.data.typing import Array, Floats
+from posterior.estimators.text.highlighting import Mark
+from posterior.generative.evidence_terms import Evidence
+
+MOST = 200  # columns or words that are told one by one
+REST = "all others"
+PRIOR = "prior"
+LINEAR = ("LogisticRegression", "LogisticRegressionCV")  # models of no prior
+FARTHEST = 1000.0  # what rules a class out, in a world without infinity
+Pair: TypeAlias = tuple[int, int]  # codes of two classes
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A column or a word: its cell, and what it adds to the score of each class."""
+
+    name: str
+    value: str | None
+    scores: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """As much as the model can tell."""
+
+    start: list[float] | None = None  # the score of each class before the row is seen
+    started: str = PRIOR  # what the start is called
+    terms: list[Term] = field(default_factory=list)
+    pieces: list[tuple[str, float | None]] = field(default_factory=list)  # of a text, with weights
+    neighbors: list[dict[str, Any]] = field(default_factory=list)
+
+
+def reasons(
+    served: Served, X: Any, row: Row, priors: Mapping[str, float] | None, pair: Pair
+) -> Reasons:
+    """What speaks for which class: of X, the row as the model takes it.
+
+    `pair` are the classes whose odds a text is marked by.
+    """
+    if served.documents:
+        return _of_text(served, X, priors, pair)
+    if hasattr(served.model, "evidence"):
+        evidence = served.model.evidence(X)
+        start = evidence.log_prior + served.shift(priors)
+        return Reasons(
+            _finite(start).tolist(),
+            PRIOR if _is_prior(evidence.log_prior, served) else "typical row",
+            _terms(evidence, row, served),
+        )
+    if hasattr(served.model, "explain"):
+        told = explanations.as_facts(explanations.of_row(served.model, X))
+        return Reasons(neighbors=told.get("neighbors", []))
+    return Reasons()
+
+
+def _of_text(served: Served, X: Any, priors: Mapping[str, float] | None, pair: Pair) -> Reasons:
+    """The words of a document, and the document with its words marked."""
+    roles = getattr(served.model, "roles", None)
+    model = served.model if roles is None else served.model.model_
+    document = (X if roles is None else roles.documents(X))[0] or ""
+    evidence = model.evidence([document])
+    start = evidence.log_prior + served.shift(priors)
+    terms = _terms(evidence, {}, served)
+    of, against = (model.classes_[code] for code in pair)
+    marks = model.explain(document, of, against).marks
+    started = PRIOR if _is_prior(evidence.log_prior, served) else "no words"
+    return Reasons(_finite(start).tolist(), started, terms, list(_pieces(document, marks)))
+
+
+def _terms(evidence: Evidence, row: Row, served: Served) -> list[Term]:
+    """In the order of the columns; where there are many, the weightiest and the rest as one."""
+    scores = _finite(evidence.terms[0])
+    names = _names(evidence, served)
+    spread = scores.max(axis=0) - scores.min(axis=0) if len(names) else np.zeros(0)
+    kept = np.sort(np.argsort(-spread, kind="stable")[:MOST])
+    found = [Term(names[j], _shown(row.get(names[j])), scores[:, j].tolist()) for j in kept]
+    rest = np.setdiff1d(np.arange(len(names)), kept)
+    if len(rest):
+        found.append(Term(REST, None, scores[:, rest].sum(axis=1).tolist()))
+    return found
+
+
+def _names(evidence: Evidence, served: Served) -> list[str]:
+    """Names of the terms; columns that the model knows by their places get theirs back."""
+    names = [str(name) for name in evidence.feature_names]
+    if served.documents or names[:1] != ["0"]:
+        return names
+    numbers = getattr(served.model, "numbers_", None)
+    known = [c.name for c in served.columns] if numbers is None else numbers.names().tolist()
+    parts = ([known[int(p)] if p.isdecimal() else p for p in name.split(" × ")] for name in names)
+    return [" × ".join(part) for part in parts]
+
+
+def _shown(cell: Any) -> str | None:
+    return None if cell is None or cell == "" else str(cell)
+
+
+def _is_prior(start: Floats, served: Served) -> bool:
+    """Whether scores are shares of classes; those of a linear model at a typical row are not."""
+    shares = start - logsumexp(start)
+    known = shares if served.log_prior is None else served.log_prior
+    return bool(np.allclose(shares, known, atol=1e-6)) and served.kind not in LINEAR
+
+
+def _finite(scores: Array) -> Floats:
+    return np.nan_to_num(scores, nan=0.0, posinf=FARTHEST, neginf=-FARTHEST)
+
+
+def _pieces(text: str, marks: Iterable[Mark]) -> Iterator[tuple[str, float | None]]:
+    """A text cut at its words that have weights: places in it differ from language to language."""
+    end = 0
+    for mark in marks:
+        if np.isfinite(mark.weight):
+            if mark.start > end:
+                yield text[end : mark.start], None
+            yield text[mark.start : mark.end], mark.weight
+            end = mark.end
+    if end < len(text):
+        yield text[end:], None

@@ -1,0 +1,132 @@
+"""How many neighbors: every row is answered by the others, for all numbers of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+
+from posterior.data.rows import take
+from posterior.data.table import Table
+from posterior.data.typing import Floats, Integers
+from posterior.neighbors import votes
+from posterior.neighbors.examples import Examples
+from posterior.neighbors.index import Index
+from posterior.neighbors.voters import Neighbors, neighbors
+from posterior.neighbors.votes import Rule
+
+SMOOTHINGS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # never zero: no class is ruled out
+MOST = 200  # neighbors that are ever tried without being asked
+CELLS, LEAST = 1_000_000, 1024  # neighbors of a chunk of rows, and its rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """Sums over rows that were left out, for each number of neighbors and each smoothing."""
+
+    weight: float
+    wrong: Floats  # (numbers, smoothings): Σ w [answer is wrong]
+    log_loss: Floats  # Σ w l,  l = -log p(y | x)
+    squares: Floats  # Σ w l²
+
+    def __add__(self, other: Losses, /) -> Losses:
+        return Losses(
+            self.weight + other.weight,
+            self.wrong + other.wrong,
+            self.log_loss + other.log_loss,
+            self.squares + other.squares,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The number of neighbors and the smoothing of least leave-one-out log loss."""
+
+    n_neighbors: int
+    smoothing: float
+    table: Table
+
+
+def candidates(n_rows: int) -> Integers:
+    """Numbers of neighbors to try: each up to twenty, then fewer and fewer up to 2 √n + 10."""
+    most = max(1, min(n_rows - 1, MOST, int(2 * np.sqrt(n_rows)) + 10))
+    spread = np.geomspace(20, max(most, 20), 20).round().astype(np.int64)
+    numbers = np.union1d(np.arange(1, 21), spread)
+    return numbers[numbers <= most]
+
+
+def choose(
+    index: Index,
+    examples: Examples,
+    numbers: Integers,
+    smoothings: Sequence[float],
+    rule: Rule,
+) -> Choice:
+    """Leave every row out in turn: its neighbors are found once, and asked many times."""
+    counted, most = examples.counted, int(numbers.max())
+    size = max(LEAST, CELLS // most)
+
+    def chunk(start: int) -> Losses:
+        rows = counted[start : start + size]
+        found = neighbors(index, take(examples.X, rows), most, examples.weight, rows)
+        return left_out(found, examples, numbers, smoothings, rule)
+
+    losses: Losses = reduce(add, map(chunk, range(0, len(counted), size)))
+    return chosen(losses, numbers, smoothings)
+
+
+def left_out(
+    found: Neighbors,
+    examples: Examples,
+    numbers: Integers,
+    smoothings: Sequence[float],
+    rule: Rule,
+) -> Losses:
+    """What rows lose when their neighbors answer for them; of several outputs, on average."""
+    shape, outputs = (len(numbers), len(smoothings)), len(examples.n_classes)
+    wrong, log_loss, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    rows = found.skipped
+    assert rows is not None
+    w, each = examples.weights[rows], np.arange(len(rows))
+    truths = examples.codes[rows].T
+    priors = [examples.prior(output, rows) for output in range(outputs)]
+    for i, k in enumerate(numbers):
+        part = found.parts(int(k))
+        counted = part.sum(axis=1, keepdims=True)
+        voices = part * votes.say(found.distances[:, : part.shape[1]], rule)
+        loss, miss = np.zeros((2, len(smoothings), len(rows)))
+        for output, (truth, prior) in enumerate(zip(truths, priors, strict=True)):
+            codes = examples.codes[found.rows[:, : part.shape[1]], output]
+            ballot = votes.tally(codes, voices, examples.n_classes[output])
+            for j, smoothing in enumerate(smoothings):
+                p = votes.posterior(ballot, counted, prior, smoothing)
+                with np.errstate(divide="ignore"):
+                    loss[j] -= np.log(p[each, truth]) / outputs
+                miss[j] += (p.argmax(axis=1) != truth) / outputs
+        wrong[i], log_loss[i], squares[i] = miss @ w, loss @ w, loss**2 @ w
+    return Losses(float(w.sum()), wrong, log_loss, squares)
+
+
+def chosen(losses: Losses, numbers: Integers, smoothings: Sequence[float]) -> Choice:
+    """The best smoothing of each number of neighbors, and the best number."""
+    n = losses.weight
+    error, log_loss = losses.wrong / n, losses.log_loss / n
+    best = np.lexsort((error, log_loss), axis=1)[:, 0]
+    at = np.arange(len(numbers)), best
+    with np.errstate(invalid="ignore"):
+        spread = np.sqrt(np.maximum(losses.squares[at] / n - log_loss[at] ** 2, 0.0) / n)
+    table = Table(
+        {
+            "n_neighbors": numbers,
+            "smoothing": np.asarray(smoothings, np.float64)[best],
+            "error": error[at],
+            "error_se": np.sqrt(error[at] * (1 - error[at]) / n),
+            "log_loss": log_loss[at],
+            "log_loss_se": spread,
+        }
+    )
+    first = int(np.lexsort((error[at], log_loss[at]))[0])
+    return Choice(int(numbers[first]), float(smoothings[best[first]]), table)

@@ -1,0 +1,48 @@
+"""What every model comes down to: scores that are sums, and probabilities made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from posterior.data.typing import Array, Floats
+from posterior.sql.expressions import SQL, has_infinity
+from posterior.sql.sql_columns import Column
+
+
+@dataclass(frozen=True)
+class Term:
+    """What a column adds to the score of each class."""
+
+    name: str
+    scores: Sequence[SQL]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """s_k = prior_k + Σⱼ term_kj,    p(k | x) ∝ share_k exp(scale (s_k - max s))"""
+
+    classes: Array
+    prior: Floats
+    terms: Sequence[Term]
+    scale: float = 1.0
+    shares: Floats | None = None  # all alike if not given
+
+    @property
+    def rules_out(self) -> bool:
+        """Whether some cell makes a class impossible."""
+        cells = (score for term in self.terms for score in term.scores)
+        return bool(np.isneginf(self.prior).any()) or any(map(has_infinity, cells))
+
+
+@singledispatch
+def scores(model: Any, columns: Sequence[Column]) -> Scores:
+    """The scores of a fitted model; an error where SQL cannot hold them."""
+    raise TypeError(
+        "Expected naive Bayes, discriminant analysis, logistic regression, k-means or a mixture to "
+        f"write as SQL, got {type(model).__name__}."
+    )

@@ -1,0 +1,34 @@
+"""Documents on disk: a folder of files, or a file of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from posterior.sources.class_folders import files_of
+from posterior.text.documents import Reader, located
+
+
+def on_disk(path: Path, reader: Reader) -> Iterator[Any]:
+    """The files of a folder as documents, or the lines of a file."""
+    if path.is_dir() and reader.input == "filename":
+        yield from files_of(path)
+    elif reader.input != "content":
+        raise ValueError(
+            f"Expected input='content' to read documents from {str(path)!r}, got {reader.input!r}."
+        )
+    elif path.is_dir():
+        for file in files_of(path):
+            yield _decoded(file.read_bytes(), reader, f"the file {str(file)!r}")
+    else:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines):
+                yield _decoded(line.rstrip(b"\r\n"), reader, f"line {number} of {str(path)!r}")
+
+
+def _decoded(document: bytes, reader: Reader, place: str) -> str:
+    try:
+        return document.decode(reader.encoding, reader.decode_error)
+    except UnicodeDecodeError as error:
+        raise located(error, place) from None
