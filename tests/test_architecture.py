@@ -173,3 +173,67 @@ def test_no_module_is_called_utils() -> None:
 @pytest.mark.parametrize(("name", "path"), modules(), ids=[name for name, _ in modules()])
 def test_a_module_holds_one_idea_in_at_most_400_lines(name: str, path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= 400
+
+
+def test_the_drawing_of_the_manual_shows_the_layers() -> None:
+    page = (SOURCE.parent / "docs/developing/architecture.md").read_text("utf-8")
+    lines = page.partition("## The map")[2].partition("Imports point down")[0].splitlines()
+    drawn = [set(line.strip().partition("   ")[0].split()) for line in lines if line.strip()]
+    assert drawn == LAYERS
+
+
+def parsed() -> list[tuple[str, ast.Module]]:
+    return [(name, ast.parse(path.read_text("utf-8"))) for name, path in modules()]
+
+
+def shared_names() -> float:
+    """The share of modules whose file is called like another one."""
+    names = [path.name for _, path in modules() if path.name != "__init__.py"]
+    return sum(names.count(name) > 1 for name in names) / len(names)
+
+
+def probes() -> int:
+    """Questions by hasattr and getattr, where a type should say it."""
+    asked = [
+        node.func for _, tree in parsed() for node in ast.walk(tree) if isinstance(node, ast.Call)
+    ]
+    return sum(isinstance(f, ast.Name) and f.id in {"hasattr", "getattr"} for f in asked)
+
+
+def foreign_privates() -> int:
+    """Attributes with an underscore of something else than self, cls or super()."""
+    count = 0
+    for _, tree in parsed():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Attribute) or not node.attr.startswith("_"):
+                continue
+            own = isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
+            inherited = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super"
+            count += not (own or inherited or node.attr.startswith("__"))
+    return count
+
+
+def most_ancestors() -> int:
+    """Classes of this package behind any public estimator, itself included."""
+    import posterior
+
+    kinds = [getattr(posterior, name) for name in posterior.__all__]
+    ours = [
+        sum(kind.__module__.startswith("posterior.") for kind in kind.__mro__)
+        for kind in kinds
+        if isinstance(kind, type) and hasattr(kind, "get_params")
+    ]
+    return max(ours)
+
+
+# Symptoms of a shell that grows: what is measured may fall, and the limit with it, but not rise.
+# The goals are at most 5 ancestors, 120 probes and 15 foreign privates.
+SYMPTOMS = {shared_names: 0.12, probes: 262, foreign_privates: 132, most_ancestors: 15}
+
+
+@pytest.mark.parametrize("symptom", SYMPTOMS, ids=lambda symptom: symptom.__name__)
+def test_the_shell_does_not_grow(symptom, capsys) -> None:
+    found = symptom()
+    with capsys.disabled():
+        print(f"{symptom.__doc__.splitlines()[0]} {found:.3g}, at most {SYMPTOMS[symptom]:g}")
+    assert found <= SYMPTOMS[symptom]
