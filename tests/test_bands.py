@@ -226,6 +226,18 @@ def test_bands_that_cannot_be_read_are_told(asked: str, tmp_path: Path) -> None:
     assert "Expected a number of bands" in said
 
 
+@pytest.mark.parametrize(
+    ("target", "said"), [("price", "regression"), ("name", "identify each row")]
+)
+def test_a_stream_without_classes_is_refused_at_its_beginning(
+    target: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "diamonds.csv"
+    diamonds(5000)[["carat", "cut", target]].to_csv(path, index=False)
+    arguments = ("--target", target, "--stream", "--model", "naive-bayes")
+    assert said in run("fit", path, *arguments, "--out", tmp_path / "m.posterior", code=1)
+
+
 def test_a_stream_cannot_be_cut_into_bands(tmp_path: Path) -> None:
     arguments = ("--target", "b", "--bands", "4", "--stream", "--model", "naive-bayes")
     assert "read as a whole" in run("fit", tmp_path / "t.csv", *arguments, code=2)

@@ -582,7 +582,11 @@ def wait(page: Page, training: dict[str, Any]) -> dict[str, Any]:
 def test_a_file_becomes_a_model_to_ask_while_others_ask(empty: Path) -> None:
     with client(limits=Limits(trainings=1)) as page:
         facts = page.post("/api/columns", **upload(as_csv(TABLE), "fish.csv")).json()
-        assert facts == {"columns": TABLE.column_names, "guess": "species"}
+        assert facts == {
+            "columns": TABLE.column_names,
+            "guess": "species",
+            "continuous": ["weight", "caught"],
+        }
         given = upload(as_csv(TABLE), f"../{HOSTILE}.csv", target="species")
         begun = page.post("/api/train", **given)
         assert begun.status_code == 202

@@ -154,7 +154,7 @@ def _category(column: nw.Series[Any]) -> ColumnRole:
             "identifier", "note", f"{name} tells the rows apart ({share} differ) and is left out."
         )
     if n >= FEW_ROWS and distinct > max(FEW_ROWS, n / 2):
-        reason = f"{distinct:,} values in {n:,} cells: most are seen once"
+        reason = f"{distinct:,} different values in {n:,} cells"
         return role("category", False, reason).flagged(
             "many values", "note", f"{name} has {reason}; it is left out."
         )

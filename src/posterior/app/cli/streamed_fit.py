@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from posterior.app.cli import models
 from posterior.app.cli.command import Answer, counted
 from posterior.app.cli.progress_bar import busy
+
+if TYPE_CHECKING:
+    from posterior.data.streams import Files
 
 
 def is_pattern(data: str) -> bool:
@@ -31,6 +34,7 @@ def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: st
     if left_out:
         source = source.select([name for name in source.names if name not in left_out])
     with busy("learning"):
+        _check_target(source, target)
         known.fit(source, y=target)
     models.save(known, out, source.schema.empty_table())
     n_rows = (
@@ -51,6 +55,20 @@ def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: st
     return Answer(
         facts, [f"{type(known).__name__} of {target}: {', '.join(size)}", f"model: {out}"]
     )
+
+
+def _check_target(source: Files, target: str) -> None:
+    """A look at the first rows: what is no class there is none in the rest."""
+    import narwhals as nw
+
+    from posterior.preprocessing.inference import role_of
+    from posterior.preprocessing.targets import check_classes
+
+    first = next(source.select([target]).batches(), None)
+    if first is not None:
+        column = nw.from_native(first.frame.column(target), series_only=True)
+        role = role_of(column.alias(target))
+        check_classes(column, role, len(column) - role.missing)
 
 
 def _model(kind: str) -> Any:
