@@ -10,7 +10,7 @@ from posterior.app.cli.command import Answer, counted
 from posterior.app.cli.progress_bar import busy
 
 if TYPE_CHECKING:
-    from posterior.data.streams import Files
+    from posterior.sources.table_files import Files
 
 
 def is_pattern(data: str) -> bool:
@@ -61,7 +61,7 @@ def _check_target(source: Files, target: str) -> None:
     """A look at the first rows: what is no class there is none in the rest."""
     import narwhals as nw
 
-    from posterior.preprocessing.inference import role_of
+    from posterior.preprocessing.infer_roles import role_of
     from posterior.preprocessing.targets import check_classes
 
     first = next(source.select([target]).batches(), None)
