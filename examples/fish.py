@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,9 @@ NOTES = {  # what the lecture learned from its own 100,000 fish
     "salmon, deviation": 3.99,
 }
 NOTED_ERROR = 0.0289
+Bell = tuple[float, float]  # mean and deviation
+LAW = {"p": P, "trout": (16, 3), "salmon": (30, 4)}
+NOTED = {"p": 0.70057, "trout": (15.98, 2.99), "salmon": (29.99, 3.99)}
 
 
 def heading(text: str) -> None:
@@ -67,7 +72,13 @@ def main(picture: str | None = None) -> None:
     doubt = np.sqrt(error * (1 - error) / len(test))
     print(f"{'error on the test fish':34}{error:.2%} ± {doubt:.2%}")
     print(f"{'in the notes':34}{NOTED_ERROR:.2%}")
-    print(f"{'Bayes error: none can do better':34}{bayes_error():.2%}")
+    print(f"{'Bayes error: none can do better':34}{error_between(*limit()):.2%}")
+
+    heading("Which slip gives the error of the notes?")
+    print("log p(x | k) has -log √(2πσ²). Without its logarithm, -√(2πσ²), the answer changes at")
+    for name, estimates in [("with the notes' estimates", NOTED), ("with the truth", LAW)]:
+        _, high = ends = limit(partial(without_logarithm, **estimates))
+        print(f"{high:.2f}, {name + ',':27}and the error is {error_between(*ends):.2%}")
 
     if picture is not None:
         plots.save(plots.densities(model, train, "species", boundaries=boundary.at), picture)
@@ -87,18 +98,27 @@ def line(name: str, truth: float, learned: float) -> None:
     print(f"{name:22}{truth:>8.4g}{NOTES[name]:>12.4f}{learned:>10.4f}")
 
 
-def limit() -> tuple[float, float]:
-    """Where both species are equally probable, by the law that the fish were drawn from."""
-
-    def log_odds(weight: float) -> float:
-        return np.log(P / (1 - P)) + TROUT.logpdf(weight) - SALMON.logpdf(weight)
-
-    return brentq(log_odds, -100, TROUT.mean()), brentq(log_odds, TROUT.mean(), SALMON.mean())
+def log_odds(weight: float) -> float:
+    """Of trout against salmon, by the law that the fish were drawn from."""
+    return np.log(P / (1 - P)) + TROUT.logpdf(weight) - SALMON.logpdf(weight)
 
 
-def bayes_error() -> float:
-    """Trout outside the limits, and salmon between them."""
-    low, high = limit()
+def without_logarithm(weight: float, p: float, trout: Bell, salmon: Bell) -> float:
+    """The same with √(2πσ²) in the place of its logarithm."""
+
+    def slipped(mean: float, deviation: float) -> float:
+        return -((weight - mean) ** 2) / (2 * deviation**2) - np.sqrt(2 * np.pi * deviation**2)
+
+    return np.log(p / (1 - p)) + slipped(*trout) - slipped(*salmon)
+
+
+def limit(odds: Callable[[float], float] = log_odds) -> tuple[float, float]:
+    """Where both species are equally probable."""
+    return brentq(odds, -100, TROUT.mean()), brentq(odds, TROUT.mean(), SALMON.mean())
+
+
+def error_between(low: float, high: float) -> float:
+    """The share of trout outside the limits, and of salmon between them."""
     trout, salmon = (species.cdf(high) - species.cdf(low) for species in (TROUT, SALMON))
     return float(P * (1 - trout) + (1 - P) * salmon)
 
