@@ -78,7 +78,7 @@ class Kernel(Family[Histograms, KernelParameters]):
         share[np.searchsorted(values, all_v)] = all_W[0] / max(all_W.sum(), 1e-300)
         weight = weight + self.prior.m * share
         weight = np.where(weight.any(axis=1, keepdims=True), weight, share)  # as everyone does
-        width = widths(*_moments(values, weight))
+        width = widths(values, weight)
         return np.where(len(all_v) > 1, width, np.inf), values, weight
 
     def scorer(self, parameters: KernelParameters, bias: Floats) -> Scorer:
@@ -133,7 +133,7 @@ class Kernel(Family[Histograms, KernelParameters]):
                 share = pooled / pooled.sum(axis=1, keepdims=True)
             weight = weight + self.prior.m * share
             weight = np.where(weight.any(axis=1, keepdims=True), weight, share)
-            width = widths(*_moments(v, weight))
+            width = widths(v, weight)
             varies = (pooled > 0).sum(axis=1) > 1
             density = _log_kernels(x, v, weight, np.where(varies & (width > 0), width, np.nan))
             score[:, g] = np.where(varies, density, 0.0)
@@ -159,9 +159,15 @@ class Kernel(Family[Histograms, KernelParameters]):
         return [j for j, (v, _) in enumerate(statistics.points()) if len(v) == 1]
 
 
-def widths(rows: Floats, variance: Floats) -> Floats:
-    """The normal reference rule: h = 1.06 σ n^(-1/5)."""
-    return np.asarray(NORMAL * np.sqrt(variance) * np.maximum(rows, 1e-300) ** -0.2)
+def widths(v: Floats, weight: Floats) -> Floats:
+    """The normal reference rule, h = 1.06 σ n^(-1/5), of values with weights (..., m)."""
+    rows = weight.sum(axis=-1)
+    unit = np.abs(v).max(initial=1e-300)  # squares of tiny numbers vanish
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share, z = weight / rows[..., None], v / unit
+        mean = (share * z).sum(axis=-1, keepdims=True)
+        deviation = unit * np.sqrt((share * (z - mean) ** 2).sum(axis=-1))
+    return np.asarray(NORMAL * deviation * np.maximum(rows, 1e-300) ** -0.2)
 
 
 def log_density(x: Floats, v: Floats, w: Floats, width: float) -> Floats:
@@ -207,12 +213,3 @@ def _nodes(v: Floats, w: Floats, width: float) -> tuple[Floats, Floats]:
         return v, w
     some = weight > 0
     return v[0] + node[some] * (width / FINE), weight[some]
-
-
-def _moments(v: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Rows and variances of values with weights (..., m)."""
-    rows = weight.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        share = weight / rows[..., None]
-        mean = (share * v).sum(axis=-1, keepdims=True)
-        return rows, (share * (v - mean) ** 2).sum(axis=-1)
