@@ -18,7 +18,7 @@ def stack_columns(columns: Sequence[Array]) -> Array:
     """Columns (n,) of one type side by side, as the rows of a table (n, d)."""
     out = np.empty((len(columns[0]), len(columns)), columns[0].dtype)
     word = WORDS[out.dtype.itemsize]
-    words = [np.require(column, None, "CA").view(word) for column in columns]
+    words = [np.require(column, None, ["C", "A"]).view(word) for column in columns]
     _compiled.stack_columns(words, out.view(word))
     return out
 
