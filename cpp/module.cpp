@@ -240,17 +240,17 @@ void bind_tables_of_numbers(nb::module_& m) {
              Output<double> gradient_b, std::optional<Output<double>> residual,
              std::optional<Output<double>> hessian) {
               nb::gil_scoped_release free;
-              const std::size_t n = X.shape(0), d = X.shape(1), m = b.shape(0);
+              const std::size_t n = X.shape(0), d = X.shape(1), outputs = b.shape(0);
               p::expect_shape({d}, origin);
-              p::expect_shape({m, d}, W, gradient);
-              p::expect_shape({m}, gradient_b);
-              p::expect_shape({n, m}, residual);
+              p::expect_shape({outputs, d}, W, gradient);
+              p::expect_shape({outputs}, gradient_b);
+              p::expect_shape({n, outputs}, residual);
               p::expect_shape({d + 1, p::whole_lanes(d + 1)}, hessian);
-              p::expect(!hessian || m == 1, "second derivatives by one output");
+              p::expect(!hessian || outputs == 1, "second derivatives by one output");
               return p::logistic_sums(matrix(X), p::data(origin),
-                                      answers(codes, weight, offset, m, n), p::data(W), p::data(b),
-                                      p::data(gradient), p::data(gradient_b), p::data(residual),
-                                      p::data(hessian));
+                                      answers(codes, weight, offset, outputs, n), p::data(W),
+                                      p::data(b), p::data(gradient), p::data(gradient_b),
+                                      p::data(residual), p::data(hessian));
           },
           "X"_a.noconvert(), "origin"_a.none(), "codes"_a.noconvert(), "weight"_a.none(), "offset"_a.none(),
           "W"_a.noconvert(), "b"_a.noconvert(), "gradient"_a.noconvert(),
@@ -299,13 +299,13 @@ void bind_tables_of_numbers(nb::module_& m) {
              Vector<double> half, bool single, Output<double> distance,
              Output<std::int64_t> number) {
               nb::gil_scoped_release free;
-              const std::size_t m = Q.shape(0), n = X.shape(0), d = X.shape(1);
+              const std::size_t queries = Q.shape(0), n = X.shape(0), d = X.shape(1);
               p::expect(distance.ndim() == 2, "a table of distances");
               const std::size_t k = distance.shape(1);
-              p::expect_shape({m, d}, Q);
+              p::expect_shape({queries, d}, Q);
               p::expect_shape({d}, origin);
               p::expect_shape({n}, half);
-              p::expect_shape({m, k}, distance, number);
+              p::expect_shape({queries, k}, distance, number);
               p::expect(0 < k && k <= n && n <= kMostRows, "as many neighbors as rows, or fewer");
               const auto search = single ? p::nearest_rows<float, T> : p::nearest_rows<double, T>;
               return search(rows(Q), {rows(X), p::data(origin), scale, p::data(half)},
@@ -379,7 +379,8 @@ void bind_tables_of_codes(nb::module_& m) {
               p::expect_shape({count, places, places}, counts);
               for (std::size_t j = 0; j < X.shape(1); ++j)  // cells are named in 16 and 32 bits
                   p::expect(offset(j + 1) - offset(j) < 0xffff, "fewer values of a column");
-              p::count_pairs(matrix(X), groups(codes, {}, count, X.shape(0)), p::data(offset), p::data(counts));
+              p::count_pairs(matrix(X), groups(codes, {}, count, X.shape(0)), p::data(offset),
+                             p::data(counts));
           },
           "X"_a.noconvert(), "codes"_a.noconvert(), "count"_a, "offset"_a.noconvert(),
           "counts"_a.noconvert());
@@ -442,12 +443,12 @@ void bind_sparse(nb::module_& m) {
              Output<double> gradient, Output<double> gradient_b,
              std::optional<Output<double>> residual) {
               nb::gil_scoped_release free;
-              const std::size_t n = p::one_less(start.shape(0)), m = b.shape(0);
-              p::expect_shape({columns, m}, W, gradient);
-              p::expect_shape({m}, gradient_b);
-              p::expect_shape({n, m}, residual);
+              const std::size_t n = p::one_less(start.shape(0)), outputs = b.shape(0);
+              p::expect_shape({columns, outputs}, W, gradient);
+              p::expect_shape({outputs}, gradient_b);
+              p::expect_shape({n, outputs}, residual);
               return p::sparse_logistic_sums(
-                  sparse(data, column, start), answers(codes, weight, offset, m, n),
+                  sparse(data, column, start), answers(codes, weight, offset, outputs, n),
                   p::data(W), p::data(b), p::data(gradient), p::data(gradient_b),
                   p::data(residual));
           },
@@ -469,7 +470,8 @@ void bind_sparse(nb::module_& m) {
                   p::data(bias), threshold, p::data(out)});
           },
           "data"_a.noconvert(), "column"_a.noconvert(), "start"_a.noconvert(), "columns"_a,
-          "count"_a, "weight"_a.noconvert(), "bias"_a.noconvert(), "threshold"_a, "out"_a.noconvert());
+          "count"_a, "weight"_a.noconvert(), "bias"_a.noconvert(), "threshold"_a,
+          "out"_a.noconvert());
 }
 
 // A vector of ours becomes an array of Python's.
@@ -650,13 +652,13 @@ void bind_trees(nb::module_& m) {
              Codes leaf, Vector<std::int64_t> order, double power, Output<double> distances,
              Output<std::int64_t> numbers) {
               nb::gil_scoped_release free;
-              const std::size_t m = Q.shape(0);
+              const std::size_t queries = Q.shape(0);
               p::expect(Q.shape(1) == points.shape(1) && power >= 1, "queries as wide as rows");
               p::expect(distances.ndim() == 2 && distances.shape(1) > 0, "a table of distances");
-              p::expect_shape({m, distances.shape(1)}, distances, numbers);
-              p::expect_shape({m}, leaf);
-              p::expect_places(p::data(leaf), m, p::one_less(start.shape(0)));
-              p::expect_places(p::data(order), order.shape(0), m);
+              p::expect_shape({queries, distances.shape(1)}, distances, numbers);
+              p::expect_shape({queries}, leaf);
+              p::expect_places(p::data(leaf), queries, p::one_less(start.shape(0)));
+              p::expect_places(p::data(order), order.shape(0), queries);
               p::search_tree(tree(boxes, child, start, points, number), rows(Q), p::data(leaf),
                              p::data(order), order.shape(0),
                              {distances.shape(1), power, p::data(distances), p::data(numbers)});
@@ -766,7 +768,7 @@ NB_MODULE(_compiled, m) {
               const std::size_t places = weight.shape(0);
               p::expect(out.ndim() == 2, "a table of scores");
               const std::size_t k = out.shape(1);
-              p::expect(k == 2 || k == 4 || (k > 0 && k % p::kLanes == 0), "whole vectors of groups");
+              p::expect(k == 2 || k == 4 || (k > 0 && k % p::kLanes == 0), "vectors of groups");
               p::expect_shape({places, places, k}, table);
               p::expect_shape({X.shape(0), k}, out);
               const p::Matrix<std::int32_t> place = matrix(X);
@@ -951,7 +953,7 @@ NB_MODULE(_compiled, m) {
     m.def("normalize",
           [](Output<double> L, int wanted, std::optional<Output<double>> log_evidence) {
               nb::gil_scoped_release free;
-              p::expect(L.ndim() == 2 && 0 <= wanted && wanted <= 2, "a table of log probabilities");
+              p::expect(L.ndim() == 2 && 0 <= wanted && wanted <= 2, "log probabilities");
               p::expect(!log_evidence || log_evidence->size() == L.shape(0), "one for each row");
               p::normalize(p::data(L), L.shape(0), L.shape(1), static_cast<p::Wanted>(wanted),
                            p::data(log_evidence));

@@ -297,7 +297,8 @@ void bind_text(nb::module_& m) {
         .def_prop_ro("n_rows", [](const Bag& self) { return self.counts.n_rows(); })
         .def_prop_ro("n_entries", [](const Bag& self) { return self.counts.n_entries(); })
         .def_prop_ro("n_terms", &Bag::n_terms)
-        .def_prop_ro("n_bytes", [](const Bag& self) { return self.table ? self.table->bytes() : 0; })
+        .def_prop_ro("n_bytes",
+                     [](const Bag& self) { return self.table ? self.table->bytes() : 0; })
         .def("terms",
              [](const Bag& self, Output<std::uint8_t> data, Output<std::int64_t> starts) {
                  nb::gil_scoped_release free;
