@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +44,8 @@ FAMILIES: dict[str, AnyFamily] = {
 Map = Callable[..., Any]
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Column:
     """One column of the table."""
 
     name: Any
@@ -110,19 +111,19 @@ class ColumnPlan:
 
     def __post_init__(self) -> None:
         families = self.rules.families(self.columns)
-        places: dict[Any, tuple[AnyFamily, list[int]]] = {}
-        for j, family in enumerate(families):
-            if family is not None:
-                key = (id(family), j) if isinstance(family, Words) else id(family)
-                places.setdefault(key, (family, []))[1].append(j)
+        places: dict[int, list[int]] = {}
+        for j, family in enumerate(families):  # most share one object
+            places.setdefault(id(family), []).append(j)
         blocks: dict[Any, tuple[AnyFamily, list[int]]] = {}
-        for key, (family, js) in places.items():  # one object is hashed once
-            equal = key if isinstance(family, Words) else family
-            blocks.setdefault(equal, (family, []))[1].extend(js)
+        for js in places.values():
+            family = families[js[0]]
+            if isinstance(family, Words):
+                blocks |= {(family, j): (family, [j]) for j in js}
+            elif family is not None:
+                blocks.setdefault(family, (family, []))[1].extend(js)
+        found = [(family, tuple(sorted(js))) for family, js in blocks.values()]
         object.__setattr__(self, "families", families)
-        object.__setattr__(
-            self, "blocks", tuple((f, tuple(sorted(js))) for f, js in blocks.values())
-        )
+        object.__setattr__(self, "blocks", tuple(sorted(found, key=lambda block: block[1])))
 
     @classmethod
     def of(
@@ -139,7 +140,7 @@ class ColumnPlan:
 
     def with_kinds(self, kinds: Mapping[Any, frames.Kind]) -> ColumnPlan:
         """The same where some columns turned out to be of other kinds."""
-        columns = (c._replace(kind=kinds.get(c.name, c.kind)) for c in self.columns)
+        columns = (replace(c, kind=kinds.get(c.name, c.kind)) for c in self.columns)
         return ColumnPlan(tuple(columns), self.rules)
 
     @property
