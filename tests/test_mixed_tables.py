@@ -511,3 +511,16 @@ def test_bernoulli_columns_read_booleans():
     model = NaiveBayes({"member": Bernoulli()}).fit(table, y)
     yes = np.array([(2 + 1) / (3 + 2), (1 + 1) / (2 + 2)])
     assert_allclose(model.evidence(table).terms[0, :, 0], np.log(yes), rtol=1e-14)
+
+
+def test_blocks_stand_in_the_order_of_their_first_columns():
+    """Statistics in model files do; each text is a block of its own."""
+    random = np.random.default_rng(SEED)
+    texts = [" ".join(random.choice(list("abcdefgh"), 6)) + f" {i}" for i in range(60)]
+    table = pd.DataFrame({"note": texts, "age": random.normal(size=60), "more": texts[::-1]})
+    plan = NaiveBayes().fit(table, labels()).plan_
+    assert [(type(f).__name__, js) for f, js in plan.blocks] == [
+        ("Words", (0,)),
+        ("Gaussian", (1,)),
+        ("Words", (2,)),
+    ]

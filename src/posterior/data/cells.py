@@ -39,8 +39,10 @@ class ArrayColumn:
     def of(cls, name: Any, cells: list[Any]) -> ArrayColumn:
         """A column of Python's objects, in the one type that they have, if it is one."""
         kinds = set(map(type, cells)) - {type(None)}
-        if kinds and kinds <= {int, float}:
+        if float in kinds and kinds <= {int, float}:
             return cls(name, np.array(cells, np.float64))
+        if kinds == {int} and None not in cells:
+            return cls(name, np.array(cells))
         if kinds not in ({str}, {bool}):
             return cls(name, _objects(cells))
         values = dict.fromkeys(cells)

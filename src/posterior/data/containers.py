@@ -39,6 +39,8 @@ def read(X: Any) -> Array | list[Column]:
     found = columns(table)
     if table.dtype == bool or any(kind(column) != "number" for column in found):
         return found
+    if any(isinstance(c, ArrayColumn) and c.cells.dtype.kind in "iuO" for c in found):
+        return found  # doubles might round whole numbers, which may be asked to be categories
     return kernels.stack_columns([numbers(column) for column in found])
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +35,8 @@ CODED = "category", "text"  # supports that are not read as numbers
 Map = Callable[..., Any]
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Column:
     """One column of the table."""
 
     name: Any
@@ -101,19 +102,21 @@ class ColumnPlan:
 
     def __post_init__(self) -> None:
         families = self.rules.families(self.columns)
-        places: dict[Any, tuple[AnyFamily, list[int]]] = {}
-        for j, family in enumerate(families):
-            if family is not None:
-                key = (id(family), j) if family.support == "text" else id(family)
-                places.setdefault(key, (family, []))[1].append(j)
+        places: dict[int, list[int]] = {}
+        for j, family in enumerate(families):  # most share one object
+            places.setdefault(id(family), []).append(j)
         blocks: dict[Any, tuple[AnyFamily, list[int]]] = {}
-        for key, (family, js) in places.items():  # one object is hashed once
-            equal = key if family.support == "text" else family
-            blocks.setdefault(equal, (family, []))[1].extend(js)
+        for js in places.values():
+            family = families[js[0]]
+            if family is None:
+                continue
+            if family.support == "text":
+                blocks |= {(family, j): (family, [j]) for j in js}
+            else:
+                blocks.setdefault(family, (family, []))[1].extend(js)
+        found = [(family, tuple(sorted(js))) for family, js in blocks.values()]
         object.__setattr__(self, "families", families)
-        object.__setattr__(
-            self, "blocks", tuple((f, tuple(sorted(js))) for f, js in blocks.values())
-        )
+        object.__setattr__(self, "blocks", tuple(sorted(found, key=lambda block: block[1])))
 
     @classmethod
     def of(
@@ -130,7 +133,7 @@ class ColumnPlan:
 
     def with_kinds(self, kinds: Mapping[Any, frames.Kind]) -> ColumnPlan:
         """The same where some columns turned out to be of other kinds."""
-        columns = (c._replace(kind=kinds.get(c.name, c.kind)) for c in self.columns)
+        columns = (replace(c, kind=kinds.get(c.name, c.kind)) for c in self.columns)
         return ColumnPlan(tuple(columns), self.rules)
 
     @property

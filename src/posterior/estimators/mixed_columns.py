@@ -56,7 +56,7 @@ class MixedColumns(TableInput, Hooks):
             return SparseRows.of(table)
         read = self._read(X, reset)
         if reset:
-            names = [*map(plain, self._feature_names())]
+            names = self._feature_names().tolist()
             self.plan_ = ColumnPlan.of(read, names, self._rules(), self.reads_text)
         elif fitting:
             self.plan_ = self._planned()

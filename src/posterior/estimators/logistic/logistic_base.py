@@ -57,7 +57,9 @@ class LogisticModel(ClassifierMixin, NumericInput, ExplainingRows):
         if reset:
             self.encoding_ = _encoding(X)
         if self.encoding_ is None:
-            return super()._features(X, fitting, reset)
+            rows = super()._features(X, fitting, reset)
+            # row by row, once: solvers look at them again and again
+            return np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
         validate_data(self, X, reset=reset, skip_check_array=True)
         return self.encoding_(containers.split(X))
 

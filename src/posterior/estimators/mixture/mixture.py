@@ -68,6 +68,7 @@ default="k-means++"
     starts_ : table of all starts, also of those that collapsed
     selection_ : table of all numbers of components, if there was a choice
     columns_ : table of the columns and their families
+    plan_ : how rows are read: columns, kinds and families, learned once
 
     Examples
     --------

@@ -59,6 +59,7 @@ class NaiveBayes(MixedColumns, JointClassifier):
     ----------
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
     columns_ : table of the columns, their families and values
+    plan_ : how rows are read: columns, kinds and families, learned once
     joint_ : the fitted model
 
     Examples
