@@ -577,11 +577,12 @@ void bind_cuts(nb::module_& m) {
               const std::size_t n = value.shape(0);
               p::expect_shape({n}, code, weight);
               p::expect_places(p::data(code), n, classes);
-              double total = weight ? 0.0 : static_cast<double>(n);
+              const double* w = p::data(weight);
+              double total = w == nullptr ? static_cast<double>(n) : 0.0;
               bool counts = true;
-              for (std::size_t i = 0; weight && i < n; ++i) {
-                  total += (*weight)(i);
-                  counts &= (*weight)(i) >= 0;
+              for (std::size_t i = 0; w != nullptr && i < n; ++i) {
+                  total += w[i];
+                  counts &= w[i] >= 0;
               }
               p::expect(!log_table || (counts && total < static_cast<double>(log_table->shape(0))),
                         "logarithms up to the total weight");
@@ -939,10 +940,11 @@ NB_MODULE(_compiled, m) {
               p::expect_shape({x.shape(0), width}, y);
               p::expect_shape({end.shape(0), columns, width}, out);
               p::expect(columns <= width && width % p::kLanes == 0, "rows of whole vectors");
-              if (end.shape(0) > 0) p::expect_parts(p::data(end), end.shape(0) - 1, x.shape(0));
+              const std::int64_t* ends = p::data(end);
+              if (end.shape(0) > 0) p::expect_parts(ends, end.shape(0) - 1, x.shape(0));
               std::size_t first = 0;
               for (std::size_t k = 0; k < end.shape(0); ++k) {
-                  const auto last = static_cast<std::size_t>(end(k));
+                  const auto last = static_cast<std::size_t>(ends[k]);
                   p::add_products({last - first, columns, width}, p::data(x) + first * width,
                                   p::data(y) + first * width, p::data(out) + k * columns * width);
                   first = last;
@@ -953,7 +955,8 @@ NB_MODULE(_compiled, m) {
     m.def("normalize",
           [](Output<double> L, int wanted, std::optional<Output<double>> log_evidence) {
               nb::gil_scoped_release free;
-              p::expect(L.ndim() == 2 && 0 <= wanted && wanted <= 2, "log probabilities");
+              p::expect(L.ndim() == 2 && L.shape(1) > 0, "log probabilities of a group or more");
+              p::expect(0 <= wanted && wanted <= 2, "what is known to be wanted");
               p::expect(!log_evidence || log_evidence->size() == L.shape(0), "one for each row");
               p::normalize(p::data(L), L.shape(0), L.shape(1), static_cast<p::Wanted>(wanted),
                            p::data(log_evidence));

@@ -151,17 +151,17 @@ struct Bag {
         return table ? table->seen(order[rank]) : seen[rank];
     }
 
-    void write_sums(Output<std::int64_t> documents, Output<std::int64_t> total) const {
+    void write_sums(std::int64_t* documents, std::int64_t* total) const {  // (terms,) each
         const bool noted = table || seen.size() > 0;
-        for (std::size_t r = 0; r < total.shape(0); ++r) {
-            documents(r) = noted ? of(r).documents : 0;
-            total(r) = noted ? static_cast<std::int64_t>(of(r).total) : 0;
+        for (std::size_t r = 0; r < n_terms(); ++r) {
+            documents[r] = noted ? of(r).documents : 0;
+            total[r] = noted ? static_cast<std::int64_t>(of(r).total) : 0;
         }
         if (noted) return;
         for (std::size_t e = 0; e < counts.n_entries(); ++e) {
             const auto [term, count] = counts.entry(e);
-            ++documents(term);
-            total(term) += count;
+            ++documents[term];
+            total[term] += count;
         }
     }
 };
@@ -242,7 +242,7 @@ void bind_rows(nb::class_<Bag>& bag, nb::class_<p::HashedRows>& hashed) {
                             indices.shape(0) == values.shape(0));
                 p::Buffer<std::int32_t> moved;  // places by number
                 moved.resize(self.order.size());
-                for (std::size_t r = 0; r < moved.size(); ++r) moved[self.order[r]] = place(r);
+                for (std::size_t r = 0; r < moved.size(); ++r) moved[self.order[r]] = p::data(place)[r];
                 p::write_rows(self.counts, self.table ? moved.data() : p::data(place), first,
                               p::data(ends), p::data(indices), p::data(values), indices.shape(0));
             },
@@ -311,7 +311,7 @@ void bind_text(nb::module_& m) {
              [](const Bag& self, Output<std::int64_t> documents, Output<std::int64_t> total) {
                  nb::gil_scoped_release free;
                  p::expect_shape({self.n_terms()}, documents, total);
-                 self.write_sums(documents, total);
+                 self.write_sums(p::data(documents), p::data(total));
              },
              "documents"_a.noconvert(), "total"_a.noconvert())
         .def("take", &take, "rows"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>())

@@ -24,7 +24,11 @@ TYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "u8", "b1", ">f8", "O"]
 # Places that Python has looked at once for all kernels, sums whose limbs have room (in files too:
 # storage.checks), and trees that kernels have grown.
 TRUSTED = {
-    "add_sparse_sums": (1, 6),
+    "add_sparse_sums": (0, 1, 6, 8),
+    "add_cells": (2, 3, 6, 7),
+    "add_moments": (4, 6, 8),
+    "add_category_counts": (5,),
+    "add_products_exactly": (2,),
     "take_columns": (1,),
     "sparse_logistic_sums": (1, 3),
     "sparse_log_joint": (1, 3),

@@ -36,10 +36,12 @@ class Predicting(Hooks):
                 log_joint = np.empty((len(part), len(joint.log_prior)))
                 scorer(chunk, log_joint)
                 self._check_scores(log_joint, chunk, rows.start)
+                _check_numbers(log_joint, rows.start)
                 kernels.normalize(log_joint, "log_evidence", part)
                 return
             scorer(chunk, part)
             self._check_scores(part, chunk, rows.start)
+            _check_numbers(part, rows.start)
             if wanted not in (None, "contrast"):
                 kernels.normalize(part, wanted)
 
@@ -124,3 +126,14 @@ class Predicting(Hooks):
     def log_evidence(self, X: Any) -> Floats:
         """log p(x): the lower, the stranger the row."""
         return self._scored(X, "log_evidence")[:, 0]
+
+
+def _check_numbers(scores: Floats, first_row: int) -> None:
+    """Refuse rows whose cells, finite themselves, have squares or products that are not."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        usual = scores.sum() < np.inf
+    if not usual and (strange := ~(scores < np.inf).all(axis=1)).any():
+        raise ValueError(
+            "Expected cells that can be squared and added up, got larger ones, first in row "
+            f"{first_row + int(np.argmax(strange))}. Scale the columns down."
+        )

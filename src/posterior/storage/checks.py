@@ -26,6 +26,7 @@ from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.neighbors.metric_names import Metric
 from posterior.estimators.neighbors.search_method import Search
 from posterior.estimators.text.text_classifier import TextClassifier
+from posterior.estimators.text.weights import TfidfTransformer
 from posterior.families import Product
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.kernels.terms import Terms
@@ -38,9 +39,10 @@ from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.model_file_error import expect
 from posterior.storage.streams import check_stream
 from posterior.text.vocabulary import TermCounts, Vocabulary
+from posterior.text.weighting import DocumentFrequencies
 
 MOST_BITS = 1 << 13  # beyond those of weights times squares of doubles
-MOST_LIMB = 1 << 62  # two of them add without overflow
+MOST_LIMB = (1 << 62) - 1  # two of them add without overflow
 
 
 @singledispatch
@@ -286,6 +288,17 @@ def _(value: Vocabulary) -> None:
     expect(isinstance(value.terms, Terms) and type(n) is int, "a vocabulary")
     expect(shape_of(columns) == (len(value.terms),) and columns.dtype == np.int32, "columns")
     expect(columns.min(initial=0) >= 0 and columns.max(initial=-1) < n, "columns that there are")
+
+
+@check.register
+def _(model: TfidfTransformer) -> None:
+    state = vars(model)
+    if "statistics_" not in state:
+        return
+    frequencies, shape = state["statistics_"], (model.n_features_in_,)
+    expect(isinstance(frequencies, DocumentFrequencies), "documents of each term")
+    expect(shape_of(frequencies.documents) == shape, "documents of each term")
+    expect("idf_" not in state or shape_of(state["idf_"]) == shape, "a weight of each term")
 
 
 Widths: TypeAlias = tuple[int, ...]

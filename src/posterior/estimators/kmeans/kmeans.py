@@ -173,7 +173,7 @@ class KMeans(Clusters):
                 best = clustering
         assert best is not None
         self._accept(best, points.dtype)
-        self.variance_ = best.inertia / float(spread.weight.sum())
+        self.variance_ = spread.around_centers(best.inertia)
 
     def _accept(self, found: Clustering, dtype: Any) -> None:
         self.cluster_centers_ = found.centers.astype(dtype)

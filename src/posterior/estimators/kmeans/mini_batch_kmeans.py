@@ -157,7 +157,7 @@ class MiniBatchKMeans(Clusters):
         self.inertia_ = weight * (inertia if patience.average is None else patience.average)
         if self.compute_labels:
             self._label(points)
-        self.variance_ = self.inertia_ / float(spread.weight.sum())
+        self.variance_ = spread.around_centers(self.inertia_)
         return self
 
     @all_or_nothing
@@ -192,7 +192,7 @@ class MiniBatchKMeans(Clusters):
         if self.compute_labels:
             self._label(points)
             inertia = self.inertia_
-        self.variance_ = inertia / float(spread.weight.sum())
+        self.variance_ = spread.around_centers(inertia)
         return self
 
     def _best_start(self, points: Points, mean: Floats, random: np.random.RandomState) -> Floats:

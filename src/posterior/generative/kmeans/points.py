@@ -31,6 +31,16 @@ class Spread:
         seen = self.weight > 0
         return float((self.scatter[seen] / self.weight[seen]).mean()) if seen.any() else 0.0
 
+    def around_centers(self, inertia: float) -> float:
+        """The variance of a cell around its center."""
+        variance = inertia / float(self.weight.sum())
+        if not np.isfinite(variance):
+            raise ValueError(
+                "Expected rows whose squared distances are finite, got cells that are too large. "
+                "Scale the columns down."
+            )
+        return variance
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
