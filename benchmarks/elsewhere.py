@@ -28,7 +28,7 @@ SHARE = 15.0  # seconds of one fit
 PYTHON = Path(os.environ.get("POSTERIOR_PEERS", ROOT / "build" / "peers")) / "bin" / "python"
 
 
-class BatchEngine:
+class Elsewhere:
     """A contestant in another process; the names are those of `benchmarks.child`."""
 
     def __init__(self, contestant: str, **arrays: Array) -> None:
@@ -84,7 +84,7 @@ def peer(
     if not has(package):
         print(f"{package} is not installed (make peers): it takes no part", file=sys.stderr)
         return None
-    return Peer(name, BatchEngine(contestant, **arrays), target, compare, rounds=2)
+    return Peer(name, Elsewhere(contestant, **arrays), target, compare, rounds=2)
 
 
 def has(package: str) -> bool:
@@ -125,8 +125,8 @@ def stepwise(contestant: str, steps: int, compare: Any, **arrays: Array) -> Peer
     first = peer("pomegranate, float32", contestant, None, steps=np.array(1), **arrays)
     if first is None:
         return None
-    assert isinstance(first.call, BatchEngine)
+    assert isinstance(first.call, Elsewhere)
     _, cost = first.call.watched()
     allowed = max(1, min(steps, int(SHARE / cost.seconds)))
-    call = BatchEngine(contestant, steps=np.array(allowed), **arrays)
+    call = Elsewhere(contestant, steps=np.array(allowed), **arrays)
     return replace(first, call=call, compare=compare, cut=allowed < steps)

@@ -389,12 +389,15 @@ void bind_tables_of_codes(nb::module_& m) {
              Vector<std::int64_t> offset, Vector<double> bias, Output<double> out) {
               nb::gil_scoped_release free;
               p::expect(n_places(offset, X.shape(1)) <= table.shape(0), "a line for each value");
-              for (std::size_t j = 0; j < X.shape(1); ++j)
-                  p::expect(offset(j) < offset(j + 1), "a line for values never seen");
+              const auto cells = matrix(X);
+              for (std::size_t j = 0; j < X.shape(1); ++j)  // no line: all its cells are missing
+                  for (std::size_t i = 0; offset(j) == offset(j + 1) && i < X.shape(0); ++i)
+                      p::expect(static_cast<std::int64_t>(cells.at(i, j)) < 0,
+                                "a line for values never seen");
               expect_lanes(table, count);
               p::expect_shape({count}, bias);
               p::expect_shape({X.shape(0), count}, out);
-              p::table_log_joint(p::TableScores<T>{matrix(X), count, table.shape(1), p::data(table),
+              p::table_log_joint(p::TableScores<T>{cells, count, table.shape(1), p::data(table),
                                                    p::data(bias), p::data(offset), p::data(out)});
           },
           "X"_a.noconvert(), "count"_a, "table"_a.noconvert(), "offset"_a.noconvert(),

@@ -15,7 +15,7 @@ from posterior.datasets import fish
 
 def main() -> None:
     X, y = fish(2_000)
-    kind = kernels.active.__name__.rpartition(".")[2]
+    kind = kernels.active
     print(f"posterior {posterior.__version__} from {Path(posterior.__file__).parent}")
     print(f"its kernels are {kind}")
     for model in (GaussianNB(), LogisticRegression()):

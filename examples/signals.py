@@ -41,7 +41,7 @@ def main() -> None:
         raw = accuracies(measured(X, random), y, measured(unseen, random), truth)
         print(f"{'each with its own gain and offset':36}{raw[0]:>12.1%}{raw[1]:>12.1%}")
     print("\n1 - correlation is half the squared Euclidean distance of standardized signals, over")
-    print("their length: there the two agree. BatchEngine only correlation sees the shape alone.")
+    print("their length: there the two agree. Elsewhere only correlation sees the shape alone.")
 
 
 def accuracies(X: np.ndarray, y: np.ndarray, unseen: np.ndarray, truth: np.ndarray) -> list[float]:

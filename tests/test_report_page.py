@@ -155,8 +155,8 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
         ),
         reliability=[s.Reliability("Naive Bayes", None, 0.0213, bins, [0] * 19 + [300])],
         confusion=(np.eye(k, dtype=int) * 100 + rng.integers(0, 3, (k, k))).tolist(),
-        roc=[s.Curve(c, *curve, 0.9875, 0.5) for c in classes[:10]],
-        precision_recall=[s.Curve(c, *curve, 0.9625, 0.3125) for c in classes[:10]],
+        roc=[s.RankCurve(c, *curve, 0.9875, 0.5) for c in classes[:10]],
+        precision_recall=[s.RankCurve(c, *curve, 0.9625, 0.3125) for c in classes[:10]],
         learning=s.LearningCurves(
             [
                 s.LearningCurve("naive-bayes", "Naive Bayes", "generative", learning),

@@ -14,11 +14,14 @@ _choice = os.environ.get("POSTERIOR_KERNELS", "")
 if _choice not in ("", "compiled", "reference"):
     raise ValueError(f"Expected POSTERIOR_KERNELS to be compiled or reference, got {_choice!r}.")
 
+active = "reference"
 if TYPE_CHECKING or _choice == "reference":
     from posterior.kernels.reference import *  # noqa: F403
 else:
     try:
         from posterior.kernels.compiled import *  # noqa: F403
+
+        active = "compiled"
     except ImportError as error:
         if _choice == "compiled":
             raise

@@ -85,19 +85,22 @@ class Column:
     def as_words(self) -> SQL:
         return exp.Lower(this=text(self.raw)) if self.reading == "boolean" else text(self.raw)
 
-    def number(self, least: float = 0.0) -> SQL:
-        """A number; zero if it is closer to zero than `least`."""
-        return self.sheet.cell(self.name, _rounded(self.as_number(), least))
+    def number(self, least: float = 0.0, missing: float | None = None) -> SQL:
+        """A number; zero if it is closer to zero than `least`; `missing` stands for a gap."""
+        x = _rounded(self.as_number(), least)
+        if missing is not None and self.made is None and self.reading != "date":
+            gap = is_missing(double(self.raw))  # an infinite cell is none, and stays NULL
+            x = cases([(gap, number(missing))], x)
+        elif missing is not None:
+            x = or_else(x, missing)
+        return self.sheet.cell(self.name, x)
 
-    def number_or_infinity(self, least: float = 0.0, missing: float | None = None) -> SQL:
-        """The same, but for infinite cells, so that they are not missing ones, which may be given
-        a number to stand for them."""
-        x = self.as_number()
-        if self.made is None and self.reading != "date":
-            raw = double(self.raw)
-            x = cases([(is_number(raw), raw.copy())])
-        value = _rounded(x, least)
-        return self.sheet.cell(self.name, value if missing is None else or_else(value, missing))
+    def number_or_infinity(self, least: float = 0.0) -> SQL:
+        """The same, but for infinite cells, so that they are not missing ones."""
+        if self.made is not None or self.reading == "date":
+            return self.number(least)
+        x = double(self.raw)
+        return self.sheet.cell(self.name, _rounded(cases([(is_number(x), x.copy())]), least))
 
     def distance(self, center: float, least: float, farthest: float) -> SQL:
         """x - center, at most as large as the farthest; zero if it is less than the least."""

@@ -26,7 +26,7 @@ def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
     for j, each in enumerate(inputs):
         steepest = np.abs(coef[:, j]).max()
         _, least = from_zero(typical[[j]], 1 / steepest if steepest else 0.0)
-        x = each.number_or_infinity(least, missing=typical[j])
+        x = each.number(least, missing=float(typical[j]))
         weighted = [times(number(w), less(x.copy(), typical[j])) for w in coef[:, j]]
         found.append(Term(each.name, weighted))
     return Scores(model.classes_, intercept + coef @ typical, found)

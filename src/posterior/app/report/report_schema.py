@@ -15,6 +15,7 @@ from typing import Any, Literal
 from posterior.evaluation.learning import LearningPoint as LearningPoint
 from posterior.evaluation.ranking import RankCurve as RankCurve
 from posterior.evaluation.reliability import Reliability as Reliability
+from posterior.evaluation.reliability import ReliabilityBin as ReliabilityBin
 from posterior.evaluation.scores import Measure as Measure
 from posterior.evaluation.subgroups import Subgroup as Subgroup
 from posterior.preprocessing.roles import ColumnRole as ColumnRole
