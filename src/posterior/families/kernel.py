@@ -186,7 +186,7 @@ def _log_kernels(x: Floats, v: Floats, w: Floats, width: Floats) -> Floats:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         z = (x[:, None] - v) / h
         terms = np.log(w) - 0.5 * z * z
-        top = terms.max(axis=1, keepdims=True)
+        top = terms.max(axis=1, keepdims=True, initial=-np.inf)
         total = np.log(np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=1))
         height = np.log(width) + 0.5 * LOG_2PI + np.log(w.sum(axis=-1))
         return np.asarray(top[:, 0] + total - height)
