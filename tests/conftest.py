@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+collect_ignore = ["fuzz"]  # a program of its own; test_fuzz.py runs a part of it
 REQUIRE_ALL = os.environ.get("POSTERIOR_REQUIRE_ALL") == "1"
 
 # A busy machine is slow, and so are the reference kernels: neither is a fault of the code tested.

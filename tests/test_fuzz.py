@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
+pytest.importorskip("posterior.kernels._compiled")
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
 

@@ -599,3 +599,12 @@ def test_sklearns_parameters_come_first_with_its_defaults(Vectorizer):
 def test_our_vectorizers_are_our_own():
     for name in ("CountVectorizer", "HashingVectorizer", "TfidfTransformer", "TfidfVectorizer"):
         assert not issubclass(getattr(posterior, name), getattr(theirs, name))
+
+
+@pytest.mark.parametrize("kind", [CountVectorizer, HashingVectorizer, TfidfVectorizer])
+@pytest.mark.parametrize("token_pattern", [r"(?u)\b\w\w+\b", r"[a-z]+"])
+def test_runs_of_fewer_than_no_terms_are_refused(kind, token_pattern):
+    """A count from minus infinity on would not end."""
+    model = kind(ngram_range=(-(2**63), 2), token_pattern=token_pattern)
+    with pytest.raises(ValueError, match="0 <= a <= b"):
+        model.fit_transform(["fish and chips"])

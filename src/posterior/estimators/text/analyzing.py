@@ -171,6 +171,11 @@ class Analyzing(Parameters):
                 f"Invalid value for ngram_range={self.ngram_range} lower boundary larger than the "
                 "upper boundary."
             )
+        if least < 0:  # runs of so many terms would be counted from there
+            raise ValueError(
+                f"Expected ngram_range (a, b) with 0 <= a <= b, got {self.ngram_range}. (1, 2) "
+                "means single terms and pairs."
+            )
 
     def _check_stop_words(self, stop_words: Any, preprocess: Any, tokenize: Any) -> None:
         """Warn once of stop words that no token can equal."""
