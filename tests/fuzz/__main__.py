@@ -16,7 +16,7 @@ from pathlib import Path
 import limits
 
 # The share of the time that each part gets.
-PARTS = {"files": 0.5, "requests_to_server": 0.25, "arrays": 0.15, "growth": 0.1}
+PARTS = {"files": 0.4, "requests_to_server": 0.42, "arrays": 0.1, "growth": 0.08}
 
 
 def main(arguments: list[str]) -> int:
