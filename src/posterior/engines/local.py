@@ -25,7 +25,6 @@ T = TypeVar("T")
 
 SUM_CELLS = 300_000, 9_000_000  # cells of a chunk to sum: worth a thread's while, and a queue's
 ROUNDED_CHUNKS = 16  # of sums that round: enough for the threads of most machines
-ROUNDED_CELLS = 2_000_000  # of their smallest chunk: products of columns cost more to add
 FILL_CELLS = 800_000  # cells of a chunk to score: in and out stay in cache
 
 _chosen: int | None = None
@@ -165,6 +164,5 @@ def _rows_to_sum(rows: Rows) -> tuple[int, int]:
 def _rows_to_round(rows: Rows) -> int:
     """Rows of a chunk, all chunks of about the same size."""
     least, most = _rows_to_sum(rows)
-    least = max(least, ROUNDED_CELLS // max(_cells_a_row(rows.X), 1))
     wanted = max(least, min(most, -(-len(rows) // ROUNDED_CHUNKS)))
     return -(-len(rows) // max(1, len(rows) // wanted)) if len(rows) else wanted
