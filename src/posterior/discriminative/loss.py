@@ -112,10 +112,6 @@ class LogisticLoss:
         at_origin = intercept if self.origin is None else intercept + slope @ self.origin
         return np.column_stack([slope, at_origin])
 
-    def around_zero(self) -> LogisticLoss:
-        """The same with its intercepts at zero."""
-        return LogisticLoss(self.outputs, self.intercept)
-
     def _split(self, coef: Floats) -> tuple[Floats, Floats]:
         if not self.intercept:
             return np.ascontiguousarray(coef), np.zeros(len(coef))

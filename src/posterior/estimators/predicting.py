@@ -111,7 +111,7 @@ class Predicting(Hooks):
         return np.ma.masked_array(answer, mask=unsure)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are answered rightly."""
+        """The share of rows that are predicted correctly."""
         X, y = self._with_target(X, y)
         answer = self.predict(X)
         truth = column_or_1d(y)

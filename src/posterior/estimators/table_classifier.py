@@ -128,7 +128,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         return np.asarray(self.classes_[self.predict_log_proba(X, priors=priors).argmax(axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are answered rightly."""
+        """The share of rows that are predicted correctly."""
         X, y = self._with_target(X, y)
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 

@@ -172,8 +172,8 @@ def _summary(comparison: Comparison, target: str) -> str:
     largest = np.bincount(comparison.rows.codes).max() / len(comparison.rows)
     gain = base.log_loss.value - chosen.log_loss.value
     text = (
-        f"{chosen.name}: {target} is predicted rightly in {percent(chosen.accuracy)} of rows that "
-        f"the model never saw; always saying the largest class is right in "
+        f"{chosen.name}: {target} is predicted correctly in {percent(chosen.accuracy)} of rows "
+        f"that the model never saw; always saying the largest class is right in "
         f"{100 * largest:.1f} %."
     )
     if gain <= (chosen.log_loss.standard_error or 0.0):

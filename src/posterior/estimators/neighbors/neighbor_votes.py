@@ -89,7 +89,7 @@ class Answering(MultiOutputMixin, ClassifierMixin, Searching, PredictingFiles):
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are answered rightly; X=None leaves each training row out."""
+        """The share of rows that are predicted correctly; X=None leaves each training row out."""
         if isinstance(y, str):
             X, y = split_target(X, y)
         return float(super().score(X, y, sample_weight))

@@ -228,7 +228,7 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         return HeldOut(log_proba, rows.hard.codes, other.classes_, fold, rows.hard.weight)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of documents that are answered rightly; X and y as in `fit`."""
+        """The share of documents that are predicted correctly; X and y as in `fit`."""
         return Predicting.score(self, X, y, sample_weight)
 
     def log_evidence(self, X: Any) -> Floats:
