@@ -82,13 +82,13 @@ def frame(table=X):
 
 def refused(call, model, match, error=ValueError):
     """The call fails with a message, and leaves the fitted model as it was."""
-    before, attributes = model.predict_proba(X), copy.deepcopy(vars(model))
+    before, known = model.predict_proba(X), copy.deepcopy(model)
     with pytest.raises(error, match=match):
         call(model)
     assert_array_equal(model.predict_proba(X), before)
-    assert vars(model).keys() == attributes.keys()
-    assert_array_equal(model.classes_, attributes["classes_"])
-    assert model.n_features_in_ == attributes["n_features_in_"]
+    assert vars(model).keys() == vars(known).keys()
+    assert_array_equal(model.classes_, known.classes_)
+    assert model.n_features_in_ == known.n_features_in_
 
 
 def fresh(model):

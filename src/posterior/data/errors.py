@@ -37,3 +37,17 @@ class DegenerateWarning(UserWarning):
 
 class SeparationWarning(DegenerateWarning, ConvergenceWarning):
     """Columns tell the classes apart, so that no coefficients are the most likely."""
+
+
+class named_errors:  # noqa: N801 - reads as what it does: with named_errors(...)
+    """Errors of the core, which know positions, told with the names of features and classes."""
+
+    def __init__(self, features: Any, groups: Any) -> None:
+        self._features, self._groups = features, groups
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, DegenerateError):
+            raise error.named(self._features, self._groups) from None

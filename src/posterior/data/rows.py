@@ -87,7 +87,8 @@ def _one_by_one(start: Array, n_entries: int) -> bool:
 class CodedRows:
     """Categories as codes: value j of column c is values[c][j], and a missing cell is negative.
 
-    A code beyond the last value stands for a value that is not among them.
+    A code beyond the last value stands for a value that is not among them. Without values, codes
+    are those of whoever asks.
     """
 
     codes: Array  # (n, d) integers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import narwhals as nw
@@ -44,9 +45,8 @@ class Table:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
+    def to_html(self) -> str:
+        """The same for a page or a notebook."""
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
         rows = (
             "".join(f"<td>{escape(text(column[i]))}</td>" for column in self.columns.values())
@@ -54,6 +54,8 @@ class Table:
         )
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    _repr_html_ = to_html
 
 
 def text(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from posterior.data.rows import Features, Rows
 from posterior.data.typing import Floats
@@ -35,4 +35,13 @@ class BatchEngine(Protocol):
 
     def sum(self, function: Callable[[Batch], S], source: Any) -> S:
         """function(batch) added up over all batches."""
+        ...
+
+
+@runtime_checkable
+class ClusterEngine(BatchEngine, Protocol):
+    """One that also makes new tables, where the rows are, when somebody asks for them."""
+
+    def map(self, function: Callable[[Batch], Any], source: Any) -> Any:
+        """A frame of function(batch) for all batches."""
         ...

@@ -92,6 +92,7 @@ class Local:
             return rows.sum(lambda batch: self.sum(function, batch))
         # parts of rows do not add exactly
         exact = isinstance(function, Exactly) and isinstance(rows.groups, Hard)
+        function = function.function if isinstance(function, Exactly) else function
         size = self.chunk_rows or (
             self._even(len(rows), *_rows_to_sum(rows)) if exact else _rows_to_round(rows)
         )

@@ -93,10 +93,6 @@ def learned(
     engine, source = there
     y = column_of(source, y, "target column")
     weight = weights_of(source, weight)
-    if weight is None:  # a database may add up by itself
-        known = source.summed(model, y)
-        if known is not None:
-            return Learned(*known)
     if isinstance(engine, Streamed):
         engine = Streamed(verbose=bool(getattr(model, "verbose", False)))
     asked = {"y": y, "sample_weight": weight}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -211,9 +211,8 @@ class Learning(Hooks):
         return self
 
     def _sum(self, rows: Rows) -> JointStatistics[Any]:
-        check = partial(self._check_chunk, first_row=0, fitting=True)
         try:
-            return self.engine_.sum(labeling(self._family(), check), rows)
+            return self.engine_.sum(labeling(self._family(), _Checking(self)), rows)
         except ValueError:
             self._check_cells(rows.X, 0, fitting=True)  # says where in the whole table
             raise
@@ -272,3 +271,11 @@ class Learning(Hooks):
 def weightless(labels: Array, weight: Floats | None) -> Counter[Any]:
     """How many rows of weight zero each label has."""
     return Counter() if weight is None else Counter(labels[weight == 0].tolist())
+
+
+class _Checking:
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def check_chunk(self, X: Any, first_row: int = 0, fitting: bool = False) -> None:
+        self._model._check_chunk(X, first_row, fitting)

@@ -141,7 +141,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
             return found
         names = self.numbers_.names()
         if found.terms.shape[2] != len(names):  # terms of several columns together
-            told = self.model_._joint().family.term_names(np.array(names))
+            told = self.model_.family_.term_names(np.array(names))
             return Evidence(found.terms, found.log_prior, told, found.classes)
         sources = np.array(self.numbers_.sources())
         terms = np.stack(

@@ -26,6 +26,7 @@ from posterior.generative.fold_sums import (
     stratified_folds,
 )
 from posterior.generative.joint import JointStatistics
+from posterior.generative.rule import Rule
 
 FOLDS = 10
 
@@ -59,7 +60,7 @@ class Validating(Learning):
         """Score every row by the model of all the others."""
         other, rows = self._untouched(X, y, sample_weight)
         statistics = other._sum(rows)
-        log_joint = leave_one_out(rows, statistics, other._family(), other._log_prior)
+        log_joint = leave_one_out(rows, statistics, Rule(other._family(), other._log_prior))
         # where a parameter hangs on one row, that row takes the long way: subtract, estimate, score
         special = ~np.isfinite(log_joint).all(axis=1) | other._decisive(rows, statistics)
         for i in np.flatnonzero(special):

@@ -262,7 +262,7 @@ def share_intervals(
 def recoded(X: CodedRows, values: Values) -> Array:
     """Codes of the same cells by other values; beyond the last where a value is not among them."""
     given = as_codes(X.codes)
-    if X.values is values:
+    if X.values is values or not X.values:
         return given
     codes = np.empty(given.shape, np.int64)
     for j, (old, new) in enumerate(zip(X.values, values, strict=True)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -168,6 +169,12 @@ class Product(Family[Parts, tuple[Any, ...]]):
     ) -> Blocks:
         pairs = zip(self.families, parameters, strict=True)
         return Blocks(tuple(f.sample(codes, p, random) for f, p in pairs))
+
+    def sizes(self, statistics: Parts) -> Sequence[int] | None:
+        pairs = zip(self.families, statistics.parts, strict=True)
+        sizes = [family.sizes(part) for family, part in pairs]
+        known = [each for each in sizes if each is not None]
+        return list(chain.from_iterable(known)) if len(known) == len(sizes) else None
 
     def n_parameters(self, parameters: tuple[Any, ...]) -> int:
         pairs = zip(self.families, parameters, strict=True)

@@ -6,26 +6,95 @@ without a row the total less the row (Izbicki 2013).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from posterior import kernels
+from posterior.data.errors import named_errors
 from posterior.data.rows import Features, Hard, Rows, take
-from posterior.data.typing import Codes, Floats
-from posterior.families.family import AnyFamily, fill
+from posterior.data.typing import Array, Codes, Floats
+from posterior.evaluation.calibration import CALIBRATORS, Calibrator
+from posterior.evaluation.held_out import HeldOut
+from posterior.families.family import fill
+from posterior.generative.dealing import by_content, in_turn
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import CheckedSum, Rule, Worker
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
+
+FOLDS = 10
 
 
-class Filler(Protocol):
-    """What is needed of an engine."""
+@runtime_checkable
+class Splitter(Protocol):
+    """Deals rows out to folds, as those of scikit-learn do."""
 
-    def fill(
-        self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
-    ) -> None: ...
+    def split(self, X: Any, y: Any, /) -> Iterable[tuple[Array, Array]]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """Labeled rows, who read them, and where they are summed: all that is held out is of these."""
+
+    rows: Rows
+    reader: Reader
+    labels: Labels
+    engine: Worker
+
+    def sum(self, rule: Rule, rows: Rows) -> JointStatistics[Any]:
+        total: JointStatistics[Any] = CheckedSum(
+            rule.summing(self.reader), self.reader, self.engine
+        )(rows)
+        return total
+
+    def fold_sums(self, rule: Rule, fold: Codes) -> list[JointStatistics[Any]]:
+        """The sums of each fold, in one pass."""
+        n_folds = int(fold.max()) + 1
+        return fold_statistics(self.rows, fold, n_folds, lambda rows: self.sum(rule, rows))
+
+    def held_out(
+        self, rule: Rule, fold: Codes, parts: list[JointStatistics[Any]] | None = None
+    ) -> HeldOut:
+        """Every row by the model of the other folds, for about the price of one fit."""
+        parts = self.fold_sums(rule, fold) if parts is None else parts
+        with named_errors(self.reader.names, self.labels.classes):
+            joints = models_without(parts, lambda left: rule.estimate(_kept(rule, left)))
+        log_proba = score_held_out(self.rows.X, fold, joints, self.engine)
+        return self._scores(log_proba, fold)
+
+    def left_one_out(self, rule: Rule) -> HeldOut:
+        """Every row by the model of all the others."""
+        rows, statistics = self.rows, self.sum(rule, self.rows)
+        log_joint = leave_one_out(rows, statistics, rule)
+        # where a parameter hangs on one row, that row takes the long way: subtract, estimate, score
+        special = ~np.isfinite(log_joint).all(axis=1) | rule.decisive(rows, statistics)
+        for i in np.flatnonzero(special):
+            row = rows[i : i + 1]
+            with named_errors(self.reader.names, self.labels.classes):
+                joint = rule.estimate(_kept(rule, statistics - self.sum(rule, row)))
+                log_joint[i] = joint.log_joint(row.X)
+        kernels.normalize(log_joint, "log_posterior")
+        return self._scores(log_joint, None)
+
+    def calibrator(self, rule: Rule, kind: str) -> Calibrator:
+        """What corrects the probabilities, learned from rows held out, in whatever order."""
+        rows = self.rows.take(by_content(self.rows)[0])
+        trial = Trial(rows, self.reader, self.labels, self.engine)
+        held_out = trial.held_out(rule, in_turn(len(rows), min(FOLDS, len(rows))))
+        return CALIBRATORS[kind].fit(held_out.log_proba, held_out.codes, held_out.weight)
+
+    def _scores(self, log_proba: Floats, fold: Codes | None) -> HeldOut:
+        groups = self.rows.hard
+        return HeldOut(log_proba, groups.codes, self.labels.classes, fold, groups.weight)
+
+
+def _kept(rule: Rule, left: JointStatistics[Any]) -> JointStatistics[Any]:
+    return JointStatistics(left.weight, rule.kept(left.features))
 
 
 Finish = Callable[[JointStatistics[Any]], Joint[Any, Any]]
@@ -50,7 +119,7 @@ def models_without(parts: list[JointStatistics[Any]], finish: Finish) -> list[Jo
 
 
 def score_held_out(
-    X: Features, folds: Codes, joints: list[Joint[Any, Any]], engine: Filler
+    X: Features, folds: Codes, joints: list[Joint[Any, Any]], engine: Worker
 ) -> Floats:
     """log p(k | x) (n, k) of every row by the model that its fold took no part in."""
     scorers = [joint.discriminant() for joint in joints]
@@ -75,12 +144,7 @@ def score_held_out(
     return out
 
 
-def leave_one_out(
-    rows: Rows,
-    statistics: JointStatistics[Any],
-    family: AnyFamily,
-    log_prior: Callable[[Floats], Floats],
-) -> Floats:
+def leave_one_out(rows: Rows, statistics: JointStatistics[Any], rule: Rule) -> Floats:
     """log p(xᵢ, k) (n, k) by the model of all rows but the i-th."""
     groups = rows.groups
     assert isinstance(groups, Hard)
@@ -90,11 +154,13 @@ def leave_one_out(
     step = max(1, 2_000_000 // max(rows.X.shape[1] * groups.n_groups, 1))
     score = np.concatenate(
         [
-            family.leave_one_out(rows.X[i : i + step], groups[i : i + step], statistics.features)
+            rule.family.leave_one_out(
+                rows.X[i : i + step], groups[i : i + step], statistics.features
+            )
             for i in range(0, max(n, 1), step)
         ]
     )
-    prior = log_prior(weight)
+    prior = rule.prior(weight)
     return np.where(np.isneginf(prior), -np.inf, score + prior)
 
 
@@ -120,3 +186,30 @@ def stratified_folds(codes: Codes, n_folds: int) -> Codes:
         np.tile(np.arange(n_folds, dtype=np.int32), len(counts)), shares.ravel()
     )
     return folds
+
+
+def folds_of(folds: Any, codes: Codes) -> Codes:
+    """The fold of each row: by a number, a splitter of scikit-learn, or as given."""
+    n = len(codes)
+    if isinstance(folds, int | np.integer):
+        if not 2 <= folds <= n:
+            raise ValueError(f"Expected between 2 and {n} folds, as there are rows, got {folds}.")
+        return stratified_folds(codes, int(folds))
+    if isinstance(folds, Splitter) and not isinstance(folds, str):
+        assigned = np.full(n, -1, np.int32)
+        for f, (_, test) in enumerate(folds.split(np.empty((n, 0)), codes)):
+            if (assigned[test] >= 0).any():
+                raise ValueError("Expected every row in one fold, but the splitter repeats rows.")
+            assigned[test] = f
+        if (assigned < 0).any():
+            raise ValueError("Expected every row in one fold, but the splitter leaves rows out.")
+        return assigned
+    given = np.asarray(folds)
+    if given.shape != (n,):
+        raise ValueError(
+            f"Expected a number of folds, or one fold for each of {n} rows, got {folds!r}."
+        )
+    distinct, fold = np.unique(given, return_inverse=True)
+    if len(distinct) < 2:
+        raise ValueError("Expected two folds or more, got one.")
+    return fold.astype(np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -100,14 +100,20 @@ def labeled(rows: Rows, family: Family[S, P]) -> JointStatistics[S]:
     return JointStatistics(group_weight(rows.groups), family.statistics(rows.X, rows.groups))
 
 
+class Checking(Protocol):
+    """What looks at the cells of a chunk before it is summed."""
+
+    def check_chunk(self, X: Any, first_row: int = 0, fitting: bool = False) -> None: ...
+
+
 def labeling(
-    family: Family[S, P], check: Callable[[Features], None] | None = None
+    family: Family[S, P], reader: Checking | None = None
 ) -> Callable[[Rows], JointStatistics[S]]:
     """`labeled` of checked rows, for an engine, which may cut them as the family's sums allow."""
 
     def count(rows: Rows) -> JointStatistics[S]:
-        if check is not None:
-            check(rows.X)
-        return labeled(rows, family)
+        if reader is not None:
+            reader.check_chunk(rows.X, 0, fitting=True)
+        return JointStatistics(group_weight(rows.groups), family.statistics(rows.X, rows.groups))
 
     return Exactly(count) if family.exact else count

@@ -59,8 +59,8 @@ class Source(ABC):
         """What distinguishes the table from others, as far as that is known without reading it."""
         return {"columns": list(self.names)}
 
-    def summed(self, model: Any, y: str) -> tuple[Array, Any] | None:
-        """Classes and their sums by a model that knows no row, where the source can take them."""
+    def summed(self, learner: Any, y: str) -> tuple[Any, Array, Any] | None:
+        """How rows are read, the classes and their sums, where the source can take them itself."""
         return None
 
 

@@ -46,12 +46,12 @@ class Table(Source):
             yield Batch(frame, self.place, first)
             first += frame.num_rows
 
-    def summed(self, model: Any, y: str) -> tuple[Array, JointStatistics[Any]] | None:
-        """Classes and sums that the database takes itself, where it can and that is faster."""
+    def summed(self, learner: Any, y: str) -> tuple[Any, Array, JointStatistics[Any]] | None:
+        """A reader, classes and sums that the database takes itself, where it can and that is faster."""
         if self.inside is False:
             return None
         try:
-            return summed(model, self.database, self.query, y, always=self.inside is True)
+            return summed(learner, self.database, self.query, y, always=self.inside is True)
         except NotInsideError as reason:
             if self.inside is None:
                 return None

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from posterior.data import frames
 from posterior.data.typing import Array, Floats
-from posterior.estimators.naive_bayes.categorical_nb import MOST_CATEGORIES
 from posterior.families.family import AnyFamily, Summed
 from posterior.families.product import Parts, Product
+from posterior.readers.numbered import MOST_CATEGORIES
 from posterior.sql.connections import Kind
 from posterior.sql.countable import Cells, NotInsideError
 from posterior.sql.expressions import is_there, times

@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from posterior.data.typing import Array
-from posterior.estimators import (
-    BernoulliNB,
-    CategoricalNB,
-    GaussianNB,
-    MultinomialNB,
-    NaiveBayes,
-    PoissonNB,
-)
-from posterior.estimators.discriminant.discriminant_base import Discriminant
+from posterior.estimators.summed_classifier import Learner
 from posterior.families.family import AnyFamily, Summed
 from posterior.generative.joint import JointStatistics
+from posterior.readers.numbered import NumberedCategories
+from posterior.readers.reader import Reader
 from posterior.sql.connections import Database, Kind
 from posterior.sql.countable import Cells, NotInsideError
 from posterior.sql.family_sums import asked, numbered
@@ -24,21 +18,19 @@ from posterior.sql.sql_sums import Ledger, answered
 from posterior.statistics.cross_products import CrossSums
 from posterior.statistics.exact import Exact
 
-# Others see the rows in another way than column by column, or each by itself.
-SUMS = (BernoulliNB, CategoricalNB, Discriminant, GaussianNB, MultinomialNB, NaiveBayes, PoissonNB)
 FEW_COLUMNS = 8  # whose products DuckDB takes faster than it hands rows over
 SAMPLE = 1000  # rows that say which columns there are, and in which units they count
 
 
 def summed(
-    model: Any, database: Database, query: str, y: str, always: bool
-) -> tuple[Array, JointStatistics[Any]]:
-    """Classes and their sums, which the database takes; the model gets to know the columns.
+    learner: Learner, database: Database, query: str, y: str, always: bool
+) -> tuple[Reader, Array, JointStatistics[Any]]:
+    """How rows are read, the classes, and their sums, which the database takes.
 
     `NotInsideError` says why it does not take them.
     """
-    if not isinstance(model, SUMS):
-        raise NotInsideError(f"{type(model).__name__} needs more than sums by class.")
+    if not learner.reader.by_column:  # it sees rows whole, or by what others hold
+        raise NotInsideError(f"{learner.reader.columns.owner} needs more than sums by class.")
     kinds = database.columns(query)  # as they are now
     if kinds[y] == "other":
         raise NotInsideError(f"Classes in {y!r} are of no plain kind.")
@@ -47,8 +39,8 @@ def summed(
         raise NotInsideError("There are no rows.")
     features = sample.drop_columns([y])
     try:
-        model._features(features, fitting=True, reset=True)
-        family = model._family()
+        reader, _ = learner.reader.learn(features)
+        family = learner.rule(reader, None).family
     except (TypeError, ValueError) as error:  # reading the rows will say where
         raise NotInsideError(str(error)) from error
     ledger = Ledger()
@@ -62,9 +54,9 @@ def summed(
         raise NotInsideError(f"It said: {error}") from error
     answer = answered(lines, ledger)
     statistics = read(answer)
-    if isinstance(model, CategoricalNB):
-        statistics = numbered(statistics, model._least)
-    return answer.classes, JointStatistics(Exact.of(answer.rows), statistics)
+    if isinstance(reader, NumberedCategories):
+        statistics = numbered(statistics, reader.at_least)
+    return reader, answer.classes, JointStatistics(Exact.of(answer.rows), statistics)
 
 
 def _check_that_it_pays(family: AnyFamily, columns: Sequence[Cells], ledger: Ledger) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from posterior.storage.checks import check
+from posterior.storage.earlier import parameters, upgraded
 from posterior.storage.model_file_error import ModelFileError
 from posterior.storage.registry import is_named_tuple
 
@@ -29,7 +30,7 @@ def built(kind: Any, state: dict[str, Any]) -> Any:
         if inspect.Parameter.empty in younger.values():
             raise ModelFileError(f"Expected all parameters of {kind.__name__}, got some.")
         if issubclass(kind, BaseEstimator):
-            value.__setstate__(state | younger)  # which knows what older versions kept
+            value.__setstate__(upgraded(kind, state | younger))
         else:
             value.__dict__.update(state)
         value.__dict__ = dict(value.__getstate__())  # what is never stored cannot come from a file
@@ -56,10 +57,3 @@ def check_names(kind: type, state: dict[str, Any]) -> None:
                 f"Expected parameters and learned values of {kind.__name__}, got an attribute "
                 f"{name!r:.60}, which is neither. Delete it."
             )
-
-
-def parameters(kind: type) -> dict[str, Any]:
-    """The parameters of an estimator with their defaults."""
-    if not issubclass(kind, BaseEstimator):
-        return {}
-    return {p.name: p.default for p in inspect.signature(kind).parameters.values()}

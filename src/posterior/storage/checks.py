@@ -21,18 +21,23 @@ from posterior.estimators.logistic.logistic_base import LogisticModel
 from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
 from posterior.estimators.mixture.mixture_base import MixtureModel
-from posterior.estimators.naive_bayes import JointBayes
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.neighbors.metric_names import Metric
 from posterior.estimators.neighbors.search_method import Search
+from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.estimators.text.weights import TfidfTransformer
 from posterior.families import Product
+from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import Rule
 from posterior.kernels.terms import Terms
 from posterior.neighbors.examples import Examples
 from posterior.neighbors.table_columns import Columns
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
+from posterior.readers.labels import Labels
+from posterior.readers.mixed import MixedColumns as MixedReader
+from posterior.readers.reader import Reader
 from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
 from posterior.storage.extents import Extent, measured, shape_of
@@ -119,6 +124,33 @@ def _(value: Search) -> None:
 
 
 @check.register
+def _(value: Fitted) -> None:
+    reader, labels, n = value.reader, value.labels, value.reader.columns.n
+    expect(isinstance(reader, Reader) and type(n) is int and n > 0, "how rows are read")
+    names = reader.columns.names
+    expect(names is None or len(names) == n, "a name of each column")
+    if isinstance(reader, MixedReader):
+        expect(len(reader.kinds) == n, "a kind of each column")
+    expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
+    expected = Extent(_n_classes(labels.classes), reader.widths())
+    statistics, joint = value.statistics, value.joint
+    expect(statistics is not None or joint is not None, "sums, or a model that was stated")
+    if statistics is not None:
+        expect(isinstance(statistics, JointStatistics), "statistics of the classes")
+        expect(measured(statistics) == expected, f"statistics of {expected}")
+    if joint is not None:
+        expect(isinstance(joint, Joint), "a joint model")
+        expect(measured(joint) == expected, f"parameters of {expected}")
+        _check_columns(joint, n)
+
+
+@check.register
+def _(model: SummedClassifier) -> None:
+    fitted = vars(model).get("fitted_")
+    expect(fitted is None or isinstance(fitted, Fitted), "what was learned")
+
+
+@check.register
 def _(model: Hooks) -> None:
     state = vars(model)
     if "statistics_" not in state:
@@ -129,7 +161,7 @@ def _(model: Hooks) -> None:
     # what waits to be estimated will be as wide as its statistics
     if not state.get("_waits") and state.get("_postponed") is None:
         expect(measured(model._joint()) == expected, f"parameters of {expected}")
-        _check_columns(model._joint(), model)
+        _check_columns(model._joint(), model.n_features_in_)
 
 
 @check.register
@@ -166,7 +198,7 @@ def _(model: MixtureModel) -> None:
         return
     expected = Extent(len(model.weights_), _widths(model))
     expect(measured(model._joint()) == expected, f"parameters of {expected}")
-    _check_columns(model._joint(), model)
+    _check_columns(model._joint(), model.n_features_in_)
     if "statistics_" in state:
         expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
 
@@ -177,7 +209,7 @@ def _(model: MixtureClassifier) -> None:
         return
     expected = Extent(len(model.component_class_), _widths(model.base_))
     expect(measured(model.joint_) == expected, f"parameters of {expected}")
-    _check_columns(model.joint_, model.base_)
+    _check_columns(model.joint_, model.base_.n_features_in_)
     expect(len(model.weights_) == len(model.component_class_), "a weight for each component")
     known = np.array_equal(np.unique(model.component_class_), np.sort(model.classes_))
     expect(known, "components of the classes")
@@ -315,21 +347,19 @@ def _ascending(values: Any) -> bool:
     return numbers and bool((values[:-1] < values[1:]).all() and not np.isnan(values).any())
 
 
-def _check_columns(joint: Joint[Any, Any], model: Any) -> None:
+def _check_columns(joint: Joint[Any, Any], n_columns: int) -> None:
     """Families side by side have columns of the table, which is no wider than the model's."""
     if isinstance(family := joint.family, Product):
         taken = [j for columns in family.columns for j in columns]
-        expect(all(type(j) is int and 0 <= j < model.n_features_in_ for j in taken), "columns")
+        expect(all(type(j) is int and 0 <= j < n_columns for j in taken), "columns")
         sizes = tuple(map(len, family.columns))
         expect(sizes == measured(joint).columns, "columns of each family")
         expect(len(set(taken)) == len(taken), "columns of one family each")
-        expect(family.n_columns in (None, model.n_features_in_), "as many columns as the table")
+        expect(family.n_columns in (None, n_columns), "as many columns as the table")
 
 
 def _widths(model: Any) -> Widths:
     """How many columns each family of a model reads."""
-    if isinstance(model, JointBayes):
-        return (1,)
     expect(type(model.n_features_in_) is int, "a number of features")
     if isinstance(model, MixedColumns):
         expect(len(model.plan_.columns) == model.n_features_in_, "a plan of all columns")

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 import posterior.estimators
 import posterior.families
 import posterior.preprocessing
+from posterior.storage.earlier import MOVED
 
 LAYERS = {
     "data",
@@ -29,12 +30,8 @@ LAYERS = {
     "engines",
     "estimators",
     "evaluation",
+    "readers",
     "sources",
-}
-MOVED = {  # the names that earlier versions wrote
-    "generative.HeldOut": "evaluation.HeldOut",
-    "generative.Isotonic": "evaluation.Isotonic",
-    "generative.Temperature": "evaluation.Temperature",
 }
 KERNELS = "posterior.kernels.terms"  # rules and terms; other values of kernels live for a call
 
@@ -54,7 +51,8 @@ def classes() -> dict[str, type]:
                     found.setdefault(f"{part}.{thing.__name__}", []).append(thing)
     # Two of one name are settings of solvers, which no model keeps.
     known = {name: same[0] for name, same in found.items() if len(same) == 1}
-    return known | {before: known[now] for before, now in MOVED.items()}
+    moved = {old: known[new] if isinstance(new, str) else new for old, new in MOVED.items()}
+    return known | moved
 
 
 @cache

@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 
 from posterior.data.names import plain
+from posterior.generative.joint import JointStatistics
+from posterior.readers.mixed import MixedColumns
+from posterior.text.vocabulary import TermCounts
+from posterior.text.weighting import DocumentFrequencies
 
 MOST = 1000  # classes or columns that are listed
 
@@ -19,10 +23,10 @@ def summary(model: Any) -> dict[str, Any]:
         "class": type(model).__name__,
         "model": re.sub(" at 0x[0-9A-Fa-f]+", "", repr(model)),
         "fitted": any(name.endswith("_") and not name.startswith("_") for name in state),
-        "classes": _classes(state.get("classes_")),
-        "columns": _columns(state),
-        "n_features": _whole(state.get("n_features_in_")),
-        "rows": _rows(state),
+        "classes": _classes(getattr(model, "classes_", None)),
+        "columns": _columns(model),
+        "n_features": _whole(getattr(model, "n_features_in_", None)),
+        "rows": _rows(model),
     }
 
 
@@ -34,32 +38,33 @@ def _classes(classes: Any) -> Any:
     return None
 
 
-def _columns(state: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """Names, and what each column is taken for where the model decides."""
+def _columns(model: Any) -> list[dict[str, Any]] | None:
+    """Names, and what each column is read as where the model decides."""
+    reader, encoding = getattr(model, "plan_", None), vars(model).get("encoding_")
     roles: list[str | None]
-    if "plan_" in state:
-        plan = state["plan_"]
-        names = [column.name for column in plan.columns]
-        roles = ["left out" if f is None else type(f).__name__ for f in plan.families]
-    elif state.get("encoding_") is not None:
-        columns = state["encoding_"].columns
-        names = [column.name for column in columns]
-        roles = [type(column).__name__.removesuffix("Column") for column in columns]
-    elif "feature_names_in_" in state:
-        names = list(state["feature_names_in_"])
-        roles = [None] * len(names)
+    if isinstance(reader, MixedColumns):
+        names = reader.labels()
+        roles = ["left out" if f is None else type(f).__name__ for f in reader.families]
+    elif encoding is not None:
+        names = [column.name for column in encoding.columns]
+        roles = [type(column).__name__.removesuffix("Column") for column in encoding.columns]
     else:
-        return None
+        known = getattr(model, "feature_names_in_", None)
+        if known is None:
+            return None
+        names = list(known)
+        roles = [None] * len(names)
     pairs = zip(names[:MOST], roles, strict=False)
     return [{"name": _simple(name), "role": role} for name, role in pairs]
 
 
-def _rows(state: dict[str, Any]) -> float | None:
+def _rows(model: Any) -> float | None:
     """The weight of the rows that the model was learned from, where it knows."""
-    statistics: Any = state.get("statistics_")
-    if hasattr(statistics, "weight"):
+    statistics = getattr(model, "statistics_", None)
+    if isinstance(statistics, JointStatistics):
         return float(statistics.weight.rounded().sum())
-    seen = getattr(statistics, "n_documents", state.get("n_samples_fit_"))
+    counted = isinstance(statistics, TermCounts | DocumentFrequencies)
+    seen = statistics.n_documents if counted else vars(model).get("n_samples_fit_")
     return None if seen is None else float(seen)
 
 

@@ -17,6 +17,7 @@ from posterior.data import validate
 from posterior.data.by_class import in_order
 from posterior.data.names import plain
 from posterior.data.typing import Floats
+from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.sources.learned_types import Types
 
@@ -146,6 +147,8 @@ def _log_prior(model: Any) -> Floats | None:
             if (found := getattr(part, name, None)) is not None:
                 with np.errstate(divide="ignore"):
                     return np.asarray(found if "log" in name else np.log(found), np.float64)
+    if isinstance(model, SummedClassifier):
+        return np.asarray(model.settled().model.log_prior)
     if hasattr(model, "classes_") and hasattr(model, "_joint"):
         return np.asarray(model._joint().log_prior)
     return None

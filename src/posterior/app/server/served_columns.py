@@ -78,7 +78,7 @@ def _values(model: Any) -> dict[str, tuple[str, ...]]:
             if isinstance(column, Levels)
         }
     if hasattr(model.model_, "plan_"):
-        names = [str(column.name) for column in model.model_.plan_.columns]
+        names = [str(name) for name in model.model_.feature_names_in_]
         return {c.name: c.values for c in _of_families(model.model_, names) if c.values}
     if (examples := getattr(model.model_, "_examples", None)) is not None:
         return {c.name: c.values for c in _of_examples(examples.X, []) if c.values}

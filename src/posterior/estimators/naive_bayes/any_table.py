@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from math import prod
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames
 from posterior.data.errors import DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.table import Table
-from posterior.estimators import elsewhere
-from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.column_plan import ColumnPlan
-from posterior.estimators.joint_classifier import JointClassifier
-from posterior.estimators.mixed_columns import MixedColumns
+from posterior.data.typing import Floats
+from posterior.estimators import remote
+from posterior.estimators.classifier import with_target
+from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.select_families import chosen_families
-from posterior.estimators.numeric import CALIBRATED
-from posterior.estimators.summed import all_or_nothing
-from posterior.families.product import Parts
+from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
+from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.labels import Labels
+from posterior.readers.mixed import FamilyRules, MixedColumns
+from posterior.readers.reader import Reader
 
 
-class NaiveBayes(MixedColumns, JointClassifier):
+class NaiveBayes(SummedClassifier):
     """Bayes' rule with features independent given the class, on any array or frame.
 
     p(y = k | x) ∝ π_k ∏ⱼ p(xⱼ | θ_kj)
@@ -72,8 +73,6 @@ class NaiveBayes(MixedColumns, JointClassifier):
     array(['yes'], dtype='<U3')
     """
 
-    chooses = True
-    reads_text = True
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
         "prior_rows": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
     }
@@ -100,30 +99,66 @@ class NaiveBayes(MixedColumns, JointClassifier):
         self.predictive = predictive
         self.calibrated = calibrated
 
+    class_count_ = learned[Floats](lambda fitted: fitted.class_weight())
+    class_log_prior_ = learned[Floats](lambda fitted: fitted.model.log_prior)
+    joint_ = learned[Joint[Any, Any]](lambda fitted: fitted.model)
+    plan_ = learned[MixedColumns](lambda fitted: fitted.reader)
+
+    @property
+    def columns_(self) -> Table:
+        """What each column was read as."""
+        fitted = self.settled()
+        return self.plan_.found(self.statistics_.features, fitted.model.parameters)
+
     @property
     def one_pass(self) -> bool:
         """Whether no families are chosen by all rows before they are summed."""
-        return not self._chosen_by_loss()
+        return not self._chooses()
 
-    @all_or_nothing
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
-    ) -> Self:
-        """Choose families if they are "auto", and learn; see `GaussianNB.fit`."""
-        self.__dict__.pop("chosen_", None)
-        if self._chosen_by_loss():
-            if elsewhere.found(X, checkpoint) is not None:
-                raise ValueError(
-                    'Expected rows in memory to choose families="auto" by. Fit on some of the '
-                    "rows, and name the families of its columns_ for all of them."
-                )
-            other, _ = self._untouched(X, y, sample_weight)
-            self.chosen_ = other.chosen_
-        return super().fit(X, y, sample_weight, checkpoint=checkpoint)
+    def _chooses(self) -> bool:
+        return isinstance(self.families, str) and self.families == "auto"
+
+    def _rules(self, chosen: Mapping[int, str] | None = None) -> FamilyRules:
+        """Which families the parameters ask for, or all rows have chosen."""
+        asked = dict(self.families) if isinstance(self.families, Mapping) else self.families
+        asked = None if self._chooses() else asked
+        chosen = chosen if self._chooses() and chosen else {}
+        return FamilyRules(asked, self.prior_rows, bool(self.predictive), chosen)
+
+    def reader(self) -> MixedColumns:
+        return MixedColumns(self._columns(), self._rules(), texts=True)
+
+    def _current(self, reader: MixedColumns) -> MixedColumns:
+        return reader.under(self._rules(reader.rules.chosen))
+
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        assert isinstance(reader, MixedColumns)
+        prior = ClassPrior() if labels is None else ClassPrior(self.class_prior, labels.classes)
+        return MixedRule(self._current(reader).family(), prior, reader)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reader, Labels, Rows]:
+        """Families are chosen once, by all rows; what they learn is not."""
+        reader, labels, rows = super()._read(X, y, sample_weight)
+        if not self._chooses():
+            return reader, labels, rows
+        assert isinstance(reader, MixedColumns)
+        chosen = chosen_families(reader, labels, rows, self.rule(reader, labels), self.engine_)
+        reader = reader.under(self._rules(chosen))
+        return reader, labels, Rows(reader.read(with_target(X, y)[0]), rows.groups)
+
+    def _fitted_elsewhere(
+        self, there: remote.There, y: Any, weight: Any, checkpoint: remote.FilePath | None
+    ) -> Fitted:
+        if self._chooses():
+            raise ValueError(
+                'Expected rows in memory to choose families="auto" by. Fit on some of the '
+                "rows, and name the families of its columns_ for all of them."
+            )
+        return super()._fitted_elsewhere(there, y, weight, checkpoint)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows, to families named or chosen by `fit`; see `GaussianNB.partial_fit`."""
-        if self._chosen_by_loss() and not hasattr(self, "chosen_"):
+        if self._chooses() and not vars(self).get("fitted_"):
             raise ValueError(
                 'Expected fit() before partial_fit() with families="auto", which are chosen on '
                 "all rows at once. Or name the families."
@@ -131,7 +166,7 @@ class NaiveBayes(MixedColumns, JointClassifier):
         super().partial_fit(X, y, classes, sample_weight)
         for name in self._sentences():
             warnings.warn(
-                f"Column {name!r} was taken for categories by the first rows of this stream, but "
+                f"Column {name!r} was read as categories by the first rows of this stream, but "
                 "holds sentences, whose words fit() on all rows would read. Name its family, "
                 f"families={{{name!r}: 'words'}}, or call fit() on some hundred rows first.",
                 UserWarning,
@@ -141,71 +176,32 @@ class NaiveBayes(MixedColumns, JointClassifier):
 
     def _sentences(self) -> list[str]:
         """Columns of categories, as the first rows had it, that all rows so far would call text."""
-        asked = self.families if isinstance(self.families, Mapping) else {}
-        found: list[str] = []
-        features = self.statistics_.features
-        parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, js), part in zip(self.plan_.blocks, parts, strict=True):
+        reader, found = self.plan_, list[str]()
+        for family, js, part in reader.by_block(self.statistics_.features):
             if family.support != "category":
                 continue
             for j, values, n in zip(js, part.values, part.totals().sum().rounded(), strict=True):
                 some = values[: frames.SOME].tolist()
                 texts = values.dtype.kind in "OU" and frames.are_sentences(some, len(values), n)
-                if texts and self.plan_.columns[j].name not in asked:
-                    found.append(self.plan_.columns[j].name)
+                if texts and reader.labels()[j] not in reader.rules.by_name:
+                    found.append(reader.labels()[j])
         return found
 
-    def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
-        """Families are chosen once, by all rows; what they learn is not."""
-        other, rows = super()._untouched(X, y, sample_weight)
-        if not self._chosen_by_loss():
-            return other, rows
-        chosen = chosen_families(other, rows, self.prior_rows)
-        other.chosen_ = chosen
-        X, _ = other._with_target(X, y)
-        features = other._features(X, fitting=True, reset=True)
-        return other, Rows(features, rows.groups)
 
-    @property
-    def columns_(self) -> Table:
-        """What each column was taken for."""
-        check_is_fitted(self)
-        return self._columns()
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedRule(Rule):
+    """Says which columns never vary."""
 
-    def _forgotten(self, features: Any) -> Any:
-        return features.seen()
+    reader: MixedColumns
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        plan = self._planned()
-        self._name_constants(plan, statistics)
-        return {**super()._learned(joint, statistics), "plan_": plan}
-
-    def _name_constants(self, plan: ColumnPlan, statistics: JointStatistics[Any]) -> None:
-        features = statistics.features
-        parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, js), part in zip(plan.blocks, parts, strict=True):
+    def derive(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> None:
+        for family, js, part in self.reader.by_block(statistics.features):
             constant = family.silent(part)
             if constant and statistics.weight.sum().rounded() > 1:
-                names = [str(plan.columns[js[i]].name) for i in constant]
+                names = [str(self.reader.labels()[js[i]]) for i in constant]
                 warnings.warn(
                     f"Column(s) {', '.join(names)} never vary and say nothing about the class; "
                     "they are left out until they do.",
                     DegenerateWarning,
                     stacklevel=2,
                 )
-
-    def _check_mergeable(self, other: Any) -> None:
-        super()._check_mergeable(other)
-        if self._planned().blocks != other.plan_.blocks:
-            raise ValueError("Expected a model of the same families to merge; see columns_.")
-
-    def _n_cells(self) -> int | None:
-        cells = 1
-        features = self.statistics_.features
-        parts = features.parts if isinstance(features, Parts) else (features,)
-        for (family, _), part in zip(self.plan_.blocks, parts, strict=True):
-            sizes = family.sizes(part)
-            if sizes is None:
-                return None
-            cells *= prod(sizes)
-        return cells

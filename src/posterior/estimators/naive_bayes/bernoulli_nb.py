@@ -8,10 +8,22 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from posterior.estimators.naive_bayes.discrete_nb import DiscreteNB
+from posterior.data.typing import Floats
+from posterior.estimators.estimator import learned
+from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
 from posterior.families import Bernoulli, Laplace
 from posterior.families.bernoulli import BernoulliParameters
-from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import Rule
+from posterior.readers.labels import Labels
+from posterior.readers.numeric import Numeric
+from posterior.readers.reader import Reader
+
+
+def by_hand(log_prob: Any) -> BernoulliParameters:
+    """Log probabilities of yes that were set by hand, and with fewer digits those of no."""
+    log_yes = np.asarray(log_prob, np.float64)
+    with np.errstate(divide="ignore"):
+        return BernoulliParameters(log_yes, np.log1p(-np.exp(log_yes)))
 
 
 class BernoulliNB(DiscreteNB):
@@ -38,7 +50,7 @@ class BernoulliNB(DiscreteNB):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscreteNB._parameter_constraints,
+        **CONSTRAINTS,
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
 
@@ -59,28 +71,16 @@ class BernoulliNB(DiscreteNB):
         self.class_prior = class_prior
         self.calibrated = calibrated
 
-    def _family(self) -> Bernoulli:
-        return Bernoulli(Laplace(self._check_alpha()), self.binarize)
+    feature_count_ = learned[Floats](lambda fitted: fitted.statistics.features.total.rounded())
+    feature_log_prob_ = learned[Floats](
+        lambda fitted: fitted.model.parameters.log_yes,
+        lambda fitted, log_prob: fitted.having(by_hand(log_prob)),
+    )
+    parameters_of = staticmethod(by_hand)
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {
-            "class_count_": statistics.weight.rounded(),
-            "class_log_prior_": joint.log_prior,
-            "feature_count_": statistics.features.total.rounded(),
-            "feature_log_prob_": joint.parameters.log_yes,
-            "_no": (joint.parameters.log_yes.sum(), joint.parameters.log_no),
-        }
+    def reader(self) -> Numeric:
+        return Numeric(self._columns())
 
-    def _joint(self) -> Joint[Any, Any]:
-        log_yes = np.asarray(self.feature_log_prob_)
-        total, log_no = getattr(self, "_no", (None, None))
-        if log_no is None or log_yes.sum() != total:  # set by hand: with fewer digits
-            with np.errstate(divide="ignore"):
-                log_no = np.log1p(-np.exp(log_yes))
-        parameters = BernoulliParameters(log_yes, log_no)
-        return Joint(
-            Bernoulli(threshold=self.binarize), np.asarray(self.class_log_prior_), parameters
-        )
-
-    def _n_cells(self) -> int:
-        return 2**self.n_features_in_
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        family = Bernoulli(Laplace(self._pseudo_counts(reader)), self.binarize)
+        return Rule(family, self._prior(labels))

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
-from posterior.data.names import quoted
-from posterior.data.rows import CodedRows, Hard, Rows
-from posterior.data.typing import Array
-from posterior.estimators.naive_bayes.discrete_nb import DiscreteNB
+from posterior.data.rows import CodedRows, Rows
+from posterior.data.typing import Array, Floats
+from posterior.estimators.estimator import learned
+from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
 from posterior.families import Categorical, Laplace
 from posterior.families.categorical import CategoricalParameters
-from posterior.generative.joint import Joint, JointStatistics
-from posterior.statistics.algebra import Exactly
+from posterior.generative.joint import JointStatistics
+from posterior.generative.rule import Rule
+from posterior.readers.labels import Labels
+from posterior.readers.numbered import NumberedCategories, whole_numbers
+from posterior.readers.numeric import Numeric
+from posterior.readers.reader import Reader
 from posterior.statistics.counts import Counts
-from posterior.statistics.extent import Extent, as_codes
+from posterior.statistics.extent import as_codes
 
-MOST_CATEGORIES = 10_000_000  # of a column; beyond, someone passed identifiers or measurements
+
+def by_hand(log_prob: Any) -> CategoricalParameters:
+    """Log probabilities of categories that were set by hand; others have none."""
+    tables = [np.asarray(p, np.float64) for p in log_prob]
+    beyond = tuple(np.column_stack([p, np.full(len(p), -np.inf)]) for p in tables)
+    return CategoricalParameters(whole_numbers(np.array([p.shape[1] for p in tables])), beyond)
 
 
 class CategoricalNB(DiscreteNB):
@@ -53,10 +61,8 @@ class CategoricalNB(DiscreteNB):
     array(['a'], dtype='<U1')
     """
 
-    accepts_sparse = False
-    accepts_negative = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscreteNB._parameter_constraints,
+        **CONSTRAINTS,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
     }
@@ -78,119 +84,55 @@ class CategoricalNB(DiscreteNB):
         self.min_categories = min_categories
         self.calibrated = calibrated
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        return tags
+    category_count_ = learned[list[Floats]](
+        lambda fitted: fitted.statistics.features.columns(
+            fitted.statistics.features.table.rounded()
+        )
+    )
+    categories_ = learned[tuple[Array, ...]](lambda fitted: fitted.model.parameters.values)
+    n_categories_ = learned[Array](lambda fitted: fitted.statistics.features.sizes)
+    feature_log_prob_ = learned[list[Floats]](
+        lambda fitted: [p[:, :-1] for p in fitted.model.parameters.log_prob],
+        lambda fitted, log_prob: fitted.having(by_hand(log_prob)),
+    )
+    parameters_of = staticmethod(by_hand)
+    unseen_log_prob_ = learned[Floats](
+        lambda fitted: np.stack([p[:, -1] for p in fitted.model.parameters.log_prob], axis=1)
+    )
 
-    def _features(self, X: Any, fitting: bool, reset: bool) -> CodedRows:
-        table = super()._features(X, fitting, reset)
-        assert isinstance(table, np.ndarray)
-        if not fitting:
-            return CodedRows(table, self._categories())
-        anyone = Hard(np.zeros(len(table), np.int32), 1)
-        try:
-            extent = self.engine_.sum(Exactly(self._extent), Rows(table, anyone))
-        except ValueError:
-            self._check_cells(CodedRows(table, ()), 0, fitting)  # says where in the whole table
-            raise
-        if extent.largest.max(initial=0) >= MOST_CATEGORIES:
-            column = quoted(self._feature_names()[int(extent.largest.argmax())])
-            raise ValueError(
-                f"Expected categories 0, 1, 2, ... below {MOST_CATEGORIES:,}, got a number beyond "
-                f"it in column {column}. Use NaiveBayes, which takes categories as they are."
-            )
-        return CodedRows(table, whole_numbers(self._least(extent.largest + 1)))
+    def reader(self) -> NumberedCategories:
+        numbers = Numeric(self._columns(), sparse=False, negative="refused")
+        return NumberedCategories(numbers, self.min_categories)
 
-    def _categories(self) -> tuple[Array, ...]:
-        """As learned, or as many as feature_log_prob_ was given by hand."""
-        if not hasattr(self, "categories_"):
-            self.categories_ = whole_numbers(
-                np.array([np.shape(p)[1] for p in self.feature_log_prob_])
-            )
-        return self.categories_
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        family = Categorical(Laplace(self._pseudo_counts(reader)))
+        assert isinstance(reader, NumberedCategories)
+        return NumberedRule(family, self._prior(labels), reader)
 
-    def _extent(self, rows: Rows) -> Extent:
-        assert isinstance(rows.X, np.ndarray)
-        self._check_cells(CodedRows(rows.X, ()), 0, fitting=True)
-        return Extent.of(rows.X)
 
-    def _least(self, sizes: Array) -> Array:
-        """Numbers of categories, at least those that must exist."""
-        if self.min_categories is None:
-            return sizes
-        least = np.asarray(self.min_categories)
-        if least.dtype.kind not in "iu":
-            raise ValueError(
-                f"'min_categories' should have integral type. Got {least.dtype} instead."
-            )
-        if least.ndim and least.shape != sizes.shape:
-            raise ValueError(
-                f"'min_categories' should have shape ({len(sizes)},) when an array-like is "
-                f"provided. Got {least.shape} instead."
-            )
-        return np.maximum(sizes, least)
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberedRule(Rule):
+    """Categories from zero to the highest that a row has, or that must exist."""
 
-    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
-        super()._check_cells(X.codes, first_row, fitting=True)
+    reader: NumberedCategories
 
-    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
-        if not fitting:  # while fitting, the categories were looked up first
-            self._check_cells(X, first_row, fitting)
+    def kept(self, features: Counts) -> Counts:
+        """Without the highest categories, if nobody has them any more."""
+        held = features.columns(np.asarray(features.table.limbs.any(axis=(0, 2))))
+        sizes = np.array([h.size - int(np.argmax(h[::-1])) if h.any() else 0 for h in held])
+        sizes = self.reader.at_least(sizes)
+        masks = [np.arange(h.size) < n for h, n in zip(held, sizes, strict=True)]
+        limbs = np.ascontiguousarray(features.table.limbs[:, np.concatenate(masks)])
+        return Counts(whole_numbers(sizes), replace(features.table, limbs=limbs))
 
-    def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
+    def decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
         """Rows that alone hold the highest category of a column."""
         assert isinstance(rows.X, CodedRows)
         counts = statistics.features.pooled()
-        assert isinstance(rows.groups, Hard)
-        codes, weight = as_codes(rows.X.codes), rows.groups.weight
+        codes, weight = as_codes(rows.X.codes), rows.hard.weight
         decisive = np.zeros(len(rows), bool)
         for j, held in enumerate(counts.columns(counts.table.rounded())):
             top = codes[:, j] == len(held[0]) - 1
             if top.sum() == 1 or (weight is not None and (weight[top] > 0).sum() == 1):
                 decisive |= top
         return decisive
-
-    def _forgotten(self, features: Counts) -> Counts:
-        """Without the highest categories, if nobody has them any more."""
-        held = features.columns(np.asarray(features.table.limbs.any(axis=(0, 2))))
-        sizes = np.array([h.size - int(np.argmax(h[::-1])) if h.any() else 0 for h in held])
-        sizes = self._least(sizes)
-        masks = [np.arange(h.size) < n for h, n in zip(held, sizes, strict=True)]
-        limbs = np.ascontiguousarray(features.table.limbs[:, np.concatenate(masks)])
-        return Counts(whole_numbers(sizes), replace(features.table, limbs=limbs))
-
-    def _family(self) -> Categorical:
-        return Categorical(Laplace(self._check_alpha()))
-
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        counts = statistics.features
-        log_prob = joint.parameters.log_prob
-        return {
-            "class_count_": statistics.weight.rounded(),
-            "class_log_prior_": joint.log_prior,
-            "category_count_": counts.columns(counts.table.rounded()),
-            "categories_": counts.values,
-            "n_categories_": counts.sizes,
-            "feature_log_prob_": [p[:, :-1] for p in log_prob],
-            "unseen_log_prob_": np.stack([p[:, -1] for p in log_prob], axis=1),
-        }
-
-    def _joint(self) -> Joint[Any, Any]:
-        by_hand = [np.full((len(p), 1), -np.inf) for p in self.feature_log_prob_]
-        unseen = getattr(self, "unseen_log_prob_", np.hstack(by_hand))
-        pairs = zip(self.feature_log_prob_, unseen.T, strict=True)
-        log_prob = tuple(np.column_stack([p, u]) for p, u in pairs)
-        parameters = CategoricalParameters(self._categories(), log_prob)
-        return Joint(Categorical(), np.asarray(self.class_log_prior_), parameters)
-
-    def _as_input(self, features: Any) -> Array:
-        return np.asarray(features.codes)
-
-    def _n_cells(self) -> int:
-        return int(np.prod([int(n) for n in self.n_categories_], dtype=object))
-
-
-def whole_numbers(sizes: Array) -> tuple[Array, ...]:
-    """The categories 0 .. n - 1 of each column."""
-    return tuple(np.arange(n) for n in sizes)

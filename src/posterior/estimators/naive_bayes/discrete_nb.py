@@ -1,4 +1,4 @@
-"""What the naive Bayes classes with pseudo-counts have in common."""
+"""Base class of the naive Bayes classes with pseudo-counts."""
 
 from __future__ import annotations
 
@@ -12,42 +12,54 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Floats
-from posterior.estimators.numeric import CALIBRATED, NumericClassifier, log_prior
+from posterior.estimators.estimator import learned
+from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
+from posterior.generative.rule import ClassPrior
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
 
 ALPHA_MIN = 1e-10
 ALPHAS = (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+CONSTRAINTS: dict[str, list[Any]] = {
+    "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+    "fit_prior": ["boolean"],
+    "class_prior": ["array-like", Mapping, None],
+    "force_alpha": ["boolean"],
+    "calibrated": CALIBRATED,
+}
 
 
-class DiscreteNB(NumericClassifier):
-    """What the classes with pseudo-counts have in common."""
+class DiscreteNB(SummedClassifier):
+    """Pseudo-counts, and class probabilities that are learned, alike or given."""
 
     needs_classes = True
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {"alpha": ALPHAS}
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
-        "fit_prior": ["boolean"],
-        "class_prior": ["array-like", Mapping, None],
-        "force_alpha": ["boolean"],
-        "calibrated": CALIBRATED,
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS
     alpha: Any
     force_alpha: bool = True
     fit_prior: bool
     class_prior: Any
+
+    class_count_ = learned[Floats](lambda fitted: fitted.class_weight())
+    feature_log_prob_: Any
+    class_log_prior_ = learned[Floats](
+        lambda fitted: fitted.model.log_prior,
+        lambda fitted, log_prior: fitted.with_prior(np.exp(log_prior)),
+    )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _check_alpha(self) -> float | tuple[float, ...]:
+    def _pseudo_counts(self, reader: Reader) -> float | tuple[float, ...]:
         """Pseudo-counts, raised to a tiny one unless zero was meant."""
         alpha = np.asarray(self.alpha, np.float64)
         if alpha.ndim:
-            if alpha.shape != (self.n_features_in_,):
+            if alpha.shape != (reader.columns.n,):
                 raise ValueError(
                     "When alpha is an array, it should contains `n_features`. Got "
-                    f"{alpha.size} elements instead of {self.n_features_in_}."
+                    f"{alpha.size} elements instead of {reader.columns.n}."
                 )
             if (alpha < 0).any():
                 raise ValueError("All values in alpha must be greater than 0.")
@@ -60,7 +72,15 @@ class DiscreteNB(NumericClassifier):
             alpha = np.maximum(alpha, ALPHA_MIN)
         return float(alpha) if alpha.ndim == 0 else tuple(alpha.tolist())
 
-    def _log_prior(self, weight: Floats) -> Floats:
-        if self.class_prior is None and not self.fit_prior:
-            return np.broadcast_to(-np.log(weight.shape[-1]), weight.shape).astype(np.float64)
-        return log_prior(weight, self.class_prior, self.classes_)
+    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+        prior = np.exp(np.asarray(values["class_log_prior_"], np.float64))
+        return prior, self.parameters_of(values["feature_log_prob_"])
+
+    def parameters_of(self, log_prob: Any) -> Any:
+        """The parameters of the family, from `feature_log_prob_`."""
+        raise KeyError
+
+    def _prior(self, labels: Labels | None) -> ClassPrior:
+        if labels is None:
+            return ClassPrior()
+        return ClassPrior(self.class_prior, labels.classes, alike=not self.fit_prior)

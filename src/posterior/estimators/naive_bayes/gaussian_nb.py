@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,12 +12,17 @@ from sklearn.utils._param_validation import Interval
 
 from posterior.data.by_class import in_order
 from posterior.data.typing import Floats
-from posterior.estimators.numeric import CALIBRATED, NumericClassifier, log_prior
+from posterior.estimators.estimator import learned
+from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
 from posterior.families import Gaussian, GaussianParameters, VarianceFloor
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.labels import Labels
+from posterior.readers.numeric import Numeric
+from posterior.readers.reader import Reader
 
 
-class GaussianNB(NumericClassifier):
+class GaussianNB(SummedClassifier):
     """Columns of numbers, normal and independent given the class.
 
     Parameters
@@ -45,7 +51,6 @@ class GaussianNB(NumericClassifier):
     array(['low'], dtype='<U4')
     """
 
-    accepts_sparse = False
     needs_classes = True
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
         "var_smoothing": tuple(10.0**e for e in range(-12, 1))
@@ -67,42 +72,49 @@ class GaussianNB(NumericClassifier):
         self.var_smoothing = var_smoothing
         self.calibrated = calibrated
 
-    def _family(self) -> Gaussian:
-        return Gaussian(VarianceFloor(self.var_smoothing))
+    class_count_ = learned[Floats](lambda fitted: fitted.class_weight())
+    class_prior_ = learned[Floats](
+        lambda fitted: fitted.derived,
+        lambda fitted, prior: replace(fitted.with_prior(prior), derived=np.asarray(prior, float)),
+    )
+    theta_ = learned[Floats](
+        lambda fitted: fitted.model.parameters.mean,
+        lambda fitted, mean: fitted.with_parameters(mean=np.asarray(mean, float)),
+    )
+    var_ = learned[Floats](
+        lambda fitted: fitted.model.parameters.variance,
+        lambda fitted, variance: fitted.with_parameters(variance=np.asarray(variance, float)),
+    )
+    epsilon_ = learned[float](lambda fitted: fitted.model.parameters.floor)
 
-    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
-        """Sums and scores notice an infinite cell themselves."""
+    def reader(self) -> Numeric:
+        return Numeric(self._columns(), sparse=False, noticed="dense")
 
-    def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
-        if not np.isfinite(scores.sum()):
-            self._check_cells(X, first_row, fitting=False)
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        prior = ClassPrior() if labels is None else ClassPrior(self.priors, labels.classes)
+        return GaussianRule(Gaussian(VarianceFloor(self.var_smoothing)), prior)
 
-    def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.priors, self.classes_)
-
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        count = statistics.weight.rounded()
-        given = in_order(self.priors, self.classes_, "priors")
-        prior = count / count.sum() if given is None else np.asarray(given, float)
-        return {
-            "class_count_": count,
-            "class_prior_": prior,
-            "theta_": joint.parameters.mean,
-            "var_": joint.parameters.variance,
-            "epsilon_": joint.parameters.floor,
-        }
-
-    def _joint(self) -> Joint[Any, Any]:
-        with np.errstate(divide="ignore"):
-            prior = np.log(np.asarray(self.class_prior_, np.float64))
-        parameters = GaussianParameters(np.asarray(self.theta_), np.asarray(self.var_))
-        return Joint(self._family(), prior, parameters)
+    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+        mean, variance = np.asarray(values["theta_"], float), np.asarray(values["var_"], float)
+        return np.asarray(values["class_prior_"], float), GaussianParameters(mean, variance)
 
     def quadratics(self, origin: Floats | None = None) -> tuple[Floats, Floats, Floats]:
         """log p(x, k) = uᵀ A_k u + b_kᵀ u + c_k where u = x - origin: (k, d, d), (k, d), (k,)."""
-        joint = self._joint()
+        joint = self.settled().model
         mean, variance = joint.parameters.mean, joint.parameters.variance
         mean = mean if origin is None else mean - origin
         A = -0.5 * np.eye(mean.shape[1]) / variance[:, None, :]
         c = joint.log_prior - 0.5 * (mean**2 / variance + np.log(2 * np.pi * variance)).sum(axis=1)
         return A, mean / variance, c
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GaussianRule(Rule):
+    """Class probabilities are shown as they were given, without a logarithm on the way."""
+
+    prior: ClassPrior
+
+    def derive(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> Floats:
+        given = in_order(self.prior.given, self.prior.classes, "priors")
+        count = statistics.weight.rounded()
+        return count / count.sum() if given is None else np.asarray(given, float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,18 +12,20 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 
-from posterior.data import containers, frames
-from posterior.data.rows import CodedRows, Rows
-from posterior.data.typing import Array
-from posterior.estimators.joint_classifier import JointClassifier
-from posterior.estimators.numeric import CALIBRATED
-from posterior.estimators.table_input import TableInput
+from posterior.data.rows import Rows
+from posterior.data.typing import Array, Floats
+from posterior.estimators.estimator import learned
+from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
 from posterior.families import Categorical, Laplace
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
+from posterior.readers.whole_rows import WholeRows
 from posterior.statistics.counts import Counts
 
 
-class JointBayes(TableInput, JointClassifier):
+class JointBayes(SummedClassifier):
     """Bayes' rule with one probability for every different row, and no assumption.
 
     p(y = k | x) ∝ π_k (n_kx + α) / (n_k + α ∏ⱼ |Vⱼ|)
@@ -73,45 +76,17 @@ class JointBayes(TableInput, JointClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _features(self, X: Any, fitting: bool, reset: bool) -> CodedRows:
-        table = self._read(X, reset)
-        columns = containers.columns(table) if isinstance(table, np.ndarray) else table
-        names = super()._feature_names()
-        cells = [frames.texts(c, n) for c, n in zip(columns, names, strict=True)]
-        rows = [json.dumps(row) for row in zip(*cells, strict=True)]
-        values = frames.distinct(rows)
-        return CodedRows(frames.encode(rows, values)[:, None], (values,))
+    class_count_ = learned[Floats](lambda fitted: fitted.class_weight())
+    class_log_prior_ = learned[Floats](lambda fitted: fitted.model.log_prior)
+    joint_ = learned[Joint[Any, Any]](lambda fitted: fitted.model)
+    n_cells_ = learned[int](lambda fitted: fitted.model.family.n_values[0])
 
-    def _columns(self, counts: Counts) -> list[list[Any]]:
-        """The values of each column among the rows that were seen."""
-        rows = [json.loads(row) for row in counts.seen().values[0].tolist()]
-        return [sorted(set(column), key=str) for column in zip(*rows, strict=True)]
+    def reader(self) -> WholeRows:
+        return WholeRows(self._columns())
 
-    def _family(self) -> Categorical:
-        cells = getattr(self, "_cells", 0)
-        return Categorical(Laplace(float(self.alpha)), (cells,) if cells else None)
-
-    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
-        sizes = [len(values) for values in self._columns(statistics.features)]
-        self._cells = int(np.prod(sizes, dtype=object))
-        return super()._finish(statistics)
-
-    def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
-        """Any row may hold a value of some column alone."""
-        return np.ones(len(rows), bool)
-
-    def _forgotten(self, features: Counts) -> Counts:
-        return features.seen()
-
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {**super()._learned(joint, statistics), "n_cells_": self._cells}
-
-    def _feature_names(self) -> Array:
-        """The row is one feature here."""
-        return np.array(["row"])
-
-    def _values(self, X: Any) -> tuple[Any, ...]:
-        return (", ".join(str(v) for v in super()._values(X)),)
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        prior = ClassPrior() if labels is None else ClassPrior(self.class_prior, labels.classes)
+        return CellRule(Categorical(Laplace(float(self.alpha))), prior)
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Rows and classes drawn from the model, rows that were never seen among them."""
@@ -119,7 +94,7 @@ class JointBayes(TableInput, JointClassifier):
         rows, y = super().sample(n, random)
         log_prob, counts = self.joint_.parameters.log_prob[0], self.statistics_.features
         seen = set(counts.seen().values[0].tolist())
-        columns = self._columns(counts)
+        columns = values_of_columns(counts)
         unseen = (1 - np.exp(log_prob[:, :-1]).sum(axis=1)) * (self.n_cells_ > len(seen))
         share = unseen[np.searchsorted(self.classes_, y)]
         for i in np.flatnonzero(random.random_sample(len(y)) < share):
@@ -129,9 +104,29 @@ class JointBayes(TableInput, JointClassifier):
             rows[i] = row
         return rows, y
 
-    def _as_input(self, features: Any) -> Array:
-        rows = [json.loads(features.values[0][c]) for c in features.codes[:, 0]]
-        return np.array(rows, dtype=object)
+    @property
+    def n_joint_parameters_(self) -> int:
+        """Numbers of a table of the full joint distribution, which this is."""
+        return len(self.classes_) * (self.n_cells_ - 1)
 
-    def _n_cells(self) -> int:
-        return int(self.n_cells_)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellRule(Rule):
+    """Every row that the values of the columns could make is possible."""
+
+    def estimate(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        sizes = [len(values) for values in values_of_columns(statistics.features)]
+        n_cells = int(np.prod(sizes, dtype=object))
+        family = Categorical(self.family.prior, (n_cells,))  # type: ignore[attr-defined]
+        prior = self.prior(statistics.weight.rounded())
+        return Joint(family, prior, family.estimate(statistics.features))
+
+    def decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
+        """Any row may hold a value of some column alone."""
+        return np.ones(len(rows), bool)
+
+
+def values_of_columns(counts: Counts) -> list[list[Any]]:
+    """The values of each column among the rows that were seen."""
+    rows = [json.loads(row) for row in counts.seen().values[0].tolist()]
+    return [sorted(set(column), key=str) for column in zip(*rows, strict=True)]

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from posterior.data.rows import SparseRows
 from posterior.data.typing import Floats
-from posterior.estimators.naive_bayes.discrete_nb import DiscreteNB
+from posterior.estimators.estimator import learned
+from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
 from posterior.families import Complement, Laplace, Multinomial
-from posterior.families.family import AnyFamily
 from posterior.families.multinomial import MultinomialParameters
+from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.columns import Columns
+from posterior.readers.labels import Labels
+from posterior.readers.numeric import Numeric
+from posterior.readers.reader import Reader
+
+
+def count_reader(model: DiscreteNB) -> Numeric:
+    """Counts of words; a bad one in a sparse row is noticed by its sum."""
+    columns = Columns(type(model).__name__)
+    return Numeric(columns, missing=False, negative="answered", noticed="sparse")
+
+
+def by_hand(log_prob: Any) -> MultinomialParameters:
+    """Weights of words that were set by hand."""
+    return MultinomialParameters(np.asarray(log_prob, np.float64))
 
 
 class MultinomialNB(DiscreteNB):
@@ -44,8 +62,12 @@ class MultinomialNB(DiscreteNB):
     array(['spam'], dtype='<U4')
     """
 
-    accepts_missing = False
-    accepts_negative = False
+    feature_count_ = learned[Floats](lambda fitted: fitted.statistics.features.total.rounded())
+    feature_log_prob_ = learned[Floats](
+        lambda fitted: fitted.model.parameters.log_prob,
+        lambda fitted, log_prob: fitted.having(by_hand(log_prob)),
+    )
+    parameters_of = staticmethod(by_hand)
 
     def __init__(
         self,
@@ -62,32 +84,21 @@ class MultinomialNB(DiscreteNB):
         self.class_prior = class_prior
         self.calibrated = calibrated
 
-    def _check_chunk(self, X: Any, first_row: int, fitting: bool) -> None:
-        if not isinstance(X, SparseRows):  # those are looked at when they are summed or scored
-            self._check_cells(X, first_row, fitting)
+    def reader(self) -> Numeric:
+        return count_reader(self)
 
-    def _check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
-        """An entry of a sparse row that is no number makes a score that is none."""
-        if not np.isfinite(scores.sum()):
-            self._check_cells(X, first_row, fitting=False)
-
-    def _family(self) -> AnyFamily:
-        return Multinomial(Laplace(self._check_alpha()))
-
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {
-            "class_count_": statistics.weight.rounded(),
-            "class_log_prior_": joint.log_prior,
-            "feature_count_": statistics.features.total.rounded(),
-            "feature_log_prob_": joint.parameters.log_prob,
-        }
-
-    def _joint(self) -> Joint[Any, Any]:
-        parameters = MultinomialParameters(np.asarray(self.feature_log_prob_))
-        return Joint(Multinomial(), np.asarray(self.class_log_prior_), parameters)
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        return Rule(Multinomial(Laplace(self._pseudo_counts(reader))), self._prior(labels))
 
 
-class ComplementNB(MultinomialNB):
+def _without_prior(fitted: Fitted, log_prior: Any) -> Fitted:
+    """Class probabilities play no part unless there is one class."""
+    shown = np.asarray(log_prior, np.float64)
+    prior = np.exp(shown) if len(shown) == 1 else np.ones(len(shown))
+    return replace(fitted.with_prior(prior), derived=shown)
+
+
+class ComplementNB(DiscreteNB):
     """Words weigh against a class as they occur outside it (Rennie et al. 2003).
 
     Parameters
@@ -112,7 +123,7 @@ class ComplementNB(MultinomialNB):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscreteNB._parameter_constraints,
+        **CONSTRAINTS,
         "norm": ["boolean"],
     }
 
@@ -126,30 +137,52 @@ class ComplementNB(MultinomialNB):
         norm: bool = False,
         calibrated: str | None = None,
     ) -> None:
-        super().__init__(
-            alpha=alpha,
-            force_alpha=force_alpha,
-            fit_prior=fit_prior,
-            class_prior=class_prior,
-            calibrated=calibrated,
-        )
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
         self.norm = norm
+        self.calibrated = calibrated
 
-    def _family(self) -> AnyFamily:
-        return Complement(Laplace(self._check_alpha()), self.norm)
+    class_log_prior_ = learned[Floats](lambda fitted: fitted.derived, _without_prior)
+    feature_count_ = learned[Floats](lambda fitted: fitted.statistics.features.total.rounded())
+    feature_log_prob_ = learned[Floats](
+        lambda fitted: fitted.model.parameters.log_prob,
+        lambda fitted, log_prob: fitted.having(by_hand(log_prob)),
+    )
+    parameters_of = staticmethod(by_hand)
+    feature_all_ = learned[Floats](
+        lambda fitted: fitted.statistics.features.total.rounded().sum(axis=0)
+    )
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        learned = super()._learned(joint, statistics)
-        learned["class_log_prior_"] = super()._log_prior(statistics.weight.rounded())
-        return learned | {"feature_all_": learned["feature_count_"].sum(axis=0)}
+    def reader(self) -> Numeric:
+        return count_reader(self)
 
-    def _log_prior(self, weight: Floats) -> Floats:
-        """Classes that were seen are alike."""
-        prior = super()._log_prior(weight)
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        family = Complement(Laplace(self._pseudo_counts(reader)), self.norm)
+        return ComplementRule(family, SeenAlike(self._prior(labels)))
+
+    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+        prior, parameters = super()._stated(values)
+        return prior if len(prior) == 1 else np.ones(len(prior)), parameters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenAlike:
+    """Classes that were seen are alike, unless there is only one."""
+
+    learned: ClassPrior
+
+    def __call__(self, weight: Floats) -> Floats:
+        prior = self.learned(weight)
         return prior if weight.shape[-1] == 1 else np.zeros_like(prior)
 
-    def _joint(self) -> Joint[Any, Any]:
-        parameters = MultinomialParameters(np.asarray(self.feature_log_prob_))
-        one = len(self.classes_) == 1
-        prior = np.asarray(self.class_log_prior_) if one else np.zeros(len(self.classes_))
-        return Joint(Complement(norm=self.norm), prior, parameters)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComplementRule(Rule):
+    """Shows the class probabilities that play no part."""
+
+    prior: SeenAlike
+
+    def derive(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> Floats:
+        return self.prior.learned(statistics.weight.rounded())

@@ -9,11 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from posterior.data.typing import Floats
+from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.discrete_nb import DiscreteNB
-from posterior.estimators.numeric import CALIBRATED
+from posterior.estimators.summed_classifier import CALIBRATED
 from posterior.families import Poisson, PseudoRows
-from posterior.families.poisson import PoissonParameters
-from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import Rule
+from posterior.readers.labels import Labels
+from posterior.readers.numeric import Numeric
+from posterior.readers.reader import Reader
 
 
 class PoissonNB(DiscreteNB):
@@ -39,7 +43,6 @@ class PoissonNB(DiscreteNB):
     array([1])
     """
 
-    accepts_negative = False
     needs_classes = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -61,19 +64,13 @@ class PoissonNB(DiscreteNB):
         self.class_prior = class_prior
         self.calibrated = calibrated
 
-    def _family(self) -> Poisson:
-        return Poisson(PseudoRows(self.alpha))
+    rate_ = learned[Floats](
+        lambda fitted: fitted.model.parameters.rate,
+        lambda fitted, rate: fitted.with_parameters(rate=np.asarray(rate, np.float64)),
+    )
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {
-            "class_count_": statistics.weight.rounded(),
-            "class_log_prior_": joint.log_prior,
-            "rate_": joint.parameters.rate,
-        }
+    def reader(self) -> Numeric:
+        return Numeric(self._columns(), negative="refused")  # a rate gives no negative count
 
-    def _joint(self) -> Joint[Any, Any]:
-        parameters = PoissonParameters(np.asarray(self.rate_))
-        return Joint(self._family(), np.asarray(self.class_log_prior_), parameters)
-
-    def _check_cells(self, X: Any, first_row: int, fitting: bool) -> None:
-        super()._check_cells(X, first_row, fitting=True)  # a rate gives no negative count
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        return Rule(Poisson(PseudoRows(self.alpha)), self._prior(labels))

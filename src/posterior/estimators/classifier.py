@@ -1,0 +1,114 @@
+"""Base class of classifiers: from log p(k | x) to answers, scores, reasons and files."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import column_or_1d
+
+from posterior.data import frames, validate
+from posterior.data.names import plain
+from posterior.data.typing import Array, Floats
+from posterior.estimators import answer_files
+from posterior.estimators.estimator import Estimator
+from posterior.generative.evidence_terms import Evidence, Explanation
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """Whatever says log p(k | x) of rows."""
+
+    classes_: Any
+    evidence: Callable[[Any], Evidence]  # of those whose scores are sums over columns
+    predict_file = answer_files.predict_file
+
+    @abstractmethod
+    def predict_log_proba(self, X: Any) -> Any:
+        """log p(k | x)."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """p(k | x)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_log_proba(X).argmax(axis=1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are predicted correctly."""
+        X, y = with_target(X, y)
+        answer = self.predict(X)
+        truth = column_or_1d(y)
+        if len(truth) != len(answer):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: "
+                f"X has {len(answer)} rows, y has {len(truth)}."
+            )
+        weight = validate.weights(sample_weight, len(answer))
+        return float(np.average(answer == truth, weights=weight))
+
+    def _cells(self, X: Any) -> tuple[Any, ...]:
+        """The cells of one row, as the user wrote them."""
+        return frames.first_row(X)
+
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
+        """One row's odds of a class against another, taken apart by feature.
+
+        Parameters
+        ----------
+        X : one row, as (1, n_features) or as a frame of one row
+        of, against : labels, optional
+            By default the most probable class and the runner-up.
+        """
+        evidence = self.evidence(X)
+        first, second = rivals(evidence, of, against, "row")
+        proba = self.predict_proba(X)[0]
+        cells, names = self._cells(X), evidence.feature_names
+        return Explanation(
+            of=plain(evidence.classes[first]),
+            against=plain(evidence.classes[second]),
+            prior=float(evidence.log_prior[first] - evidence.log_prior[second]),
+            feature_names=names,
+            values=cells + ("",) * (len(names) - len(cells)),  # terms of several have no cell
+            weights=evidence.weights(first, second)[0],
+            posterior={plain(c): float(p) for c, p in zip(evidence.classes, proba, strict=True)},
+        )
+
+
+def with_target(X: Any, y: Any) -> tuple[Any, Any]:
+    """A column of the frame by its name, or y as it is."""
+    return frames.split_target(X, y) if isinstance(y, str) else (X, y)
+
+
+def decided(proba: Floats, classes: Array, costs: Any = None, reject: float | None = None) -> Array:
+    """The most probable class of each row, or the one of least expected cost; masked where it is
+    less probable than `reject`."""
+    codes = proba.argmax(axis=1)
+    if costs is not None:
+        codes = (proba @ validate.costs(costs, classes)).argmin(axis=1)
+    answer = classes[codes]
+    if reject is None:
+        return answer
+    return np.ma.masked_array(answer, mask=proba[np.arange(len(proba)), codes] < reject)
+
+
+def rivals(evidence: Evidence, of: Any, against: Any, thing: str) -> tuple[int, int]:
+    """The classes to compare: as asked, or the most probable one and the runner-up."""
+    if len(evidence.terms) != 1:
+        raise ValueError(f"Expected one {thing} to explain, got {len(evidence.terms)}.")
+    ranked = np.argsort(-evidence.log_joint()[0], kind="stable")
+    first = int(ranked[0]) if of is None else _code(evidence.classes, of)
+    others = [int(k) for k in ranked if k != first]
+    if not others and against is None:
+        raise ValueError("Expected two classes or more to compare, the model knows one.")
+    return first, others[0] if against is None else _code(evidence.classes, against)
+
+
+def _code(classes: Array, label: Any) -> int:
+    place = np.flatnonzero(classes == label)
+    if len(place) == 0:
+        raise ValueError(f"Expected one of the classes {classes.tolist()}, got {label!r}.")
+    return int(place[0])

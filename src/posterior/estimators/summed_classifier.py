@@ -1,0 +1,503 @@
+"""Base class of classifiers that are sums: fit, stream, merge and forget, and hold rows out."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import validate
+from posterior.data.errors import DegenerateError
+from posterior.data.rows import Hard, Rows
+from posterior.data.table import Table
+from posterior.data.typing import Array, Floats
+from posterior.engines.local import Local
+from posterior.estimators import remote
+from posterior.estimators.classifier import Classifier, decided, with_target
+from posterior.estimators.estimator import learned
+from posterior.evaluation.calibration import CALIBRATORS, Calibrator
+from posterior.evaluation.held_out import HeldOut
+from posterior.families.family import AnyFamily
+from posterior.generative.evidence_terms import Evidence
+from posterior.generative.fitted import Fitted
+from posterior.generative.fold_sums import FOLDS, Trial, folds_of
+from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import CheckedSum, Rule
+from posterior.readers.columns import Columns
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
+
+CALIBRATED = [None, str]
+Look = Callable[[Callable[[Rows], Any]], Any]  # adds up a function of all rows, wherever they are
+
+
+class SummedClassifier(Classifier):
+    """Bayes' rule, p(k | x) ∝ π_k p(x | θ_k), from sums over labeled rows.
+
+    A class says how input is read (`reader`) and how sums become a model (`rule`). All that was
+    learned is one value, `fitted_`, made anew by every call and put in place at its end: a call
+    that fails has changed nothing.
+    """
+
+    calibrated: Any
+    fitted_: Fitted
+    engine_: ClassVar[Local] = Local()
+    needs_classes: ClassVar[bool] = False  # in the first call of partial_fit
+    tuned: ClassVar[Mapping[str, Sequence[Any]]] = {}
+    """The parameter that `tune` chooses, and the values it tries."""
+
+    classes_ = learned[Array](lambda fitted: fitted.labels.classes)
+    statistics_ = learned[JointStatistics[Any]](lambda fitted: fitted.statistics)
+    calibrator_ = learned[Calibrator](lambda fitted: fitted.calibrator)
+    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
+    feature_names_in_ = learned[Array](
+        lambda fitted: (
+            None if fitted.reader.columns.names is None else fitted.reader.columns.array()
+        )
+    )
+
+    # ---- what a class says ----
+
+    @abstractmethod
+    def reader(self) -> Reader:
+        """How input is read, before any has come."""
+
+    @abstractmethod
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        """How sums become a model, as the settings say; without labels, how rows are summed."""
+
+    def _prepared(self, reader: Reader, labels: Labels, look: Look) -> Reader:
+        """A reader that knows what all rows must say before they are summed."""
+        return reader
+
+    def _columns(self) -> Columns:
+        return Columns(type(self).__name__)
+
+    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+        """Class probabilities and parameters from attributes by name, which may be missing yet."""
+        raise KeyError
+
+    def state(self, name: str, value: Any) -> None:
+        """Note an attribute that is set by hand; all together make a model that saw no rows."""
+        values = {**vars(self).get("_by_hand", {}), name: value}
+        try:
+            prior, parameters = self._stated(values)
+            labels = Labels(np.asarray(values["classes_"]))
+            columns = replace(self._columns(), n=int(values["n_features_in_"]))
+        except KeyError:
+            self.__dict__["_by_hand"] = values
+            return
+        reader = self.reader().of(columns)
+        rule = self.rule(reader, labels)
+        with np.errstate(divide="ignore"):
+            joint = Joint(rule.family, np.log(np.asarray(prior, np.float64)), parameters)
+        self.__dict__.pop("_by_hand", None)
+        self.fitted_ = Fitted(reader, labels, rule, None, joint, derived=prior)
+
+    @property
+    def one_pass(self) -> bool:
+        """Whether rows are summed without knowing the others: no cuts or families come first."""
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        self.reader().describe(tags.input_tags)
+        return tags
+
+    # ---- a model is a sum ----
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        checkpoint: remote.FilePath | None = None,
+    ) -> Self:
+        """Learn from rows and their classes; what was learned before is dropped.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame of shape (n_samples, n_features); or a table that is
+            elsewhere and is read in batches: a path, a pattern such as "clicks/*.parquet", a list
+            of paths, a query, a DuckDB relation, a Dask or a Spark frame
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), or the name of a column, optional
+        checkpoint : path, optional
+            Where to write down what batches have added up to, if X is elsewhere: a fit that was
+            stopped goes on from there.
+        """
+        self._validate_params()
+        there = remote.located(X, checkpoint)
+        self._check_calibrated(streaming=there is not None)
+        if there is not None:
+            self.fitted_ = self._fitted_elsewhere(there, y, sample_weight, checkpoint)
+            return self
+        reader, labels, rows = self._read(X, y, sample_weight)
+        rule = self.rule(reader, labels)
+        try:
+            statistics = self.engine_.sum(rule.summing(reader), rows)
+        except ValueError:
+            reader.check(rows.X, 0, fitting=True)  # says where in the whole table
+            raise
+        fitted = Fitted.of(reader, labels, rule, statistics)
+        if self.calibrated is not None:
+            trial = Trial(rows, reader, labels, self.engine_)
+            fitted = replace(fitted, calibrator=trial.calibrator(rule, self.calibrated))
+        self.fitted_ = fitted
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reader, Labels, Rows]:
+        """A reader that knows the table, its classes, and the rows."""
+        X, y = with_target(X, y)
+        reader, features = self.reader().learn(X)
+        n = features.shape[0]
+        weight = validate.weights(sample_weight, n)
+        labels, codes = Labels.learn(y, weight, n)
+        rows = Rows(features, Hard(codes, len(labels), weight))
+        return self._prepared(reader, labels, lambda look: look(rows)), labels, rows
+
+    def _fitted_elsewhere(
+        self, there: remote.There, y: Any, weight: Any, checkpoint: remote.FilePath | None
+    ) -> Fitted:
+        """The same, summed where the rows are."""
+        engine, source = there
+        y = remote.column_of(source, y, "target column")
+        weight = remote.weights_of(source, weight)
+        if weight is None:  # a database may add up by itself
+            known = source.summed(Learner(self.reader(), self.rule), y)
+            if known is not None:
+                reader, classes, statistics = known
+                labels = Labels(classes)
+                return Fitted.of(reader, labels, self.rule(reader, labels), statistics)
+        asked = {"y": y, "sample_weight": weight}
+        with remote.checkpointed(self, engine, source, checkpoint, **asked) as engine:
+            verbose = bool(vars(self).get("verbose", False))
+            table = remote.RemoteTable.of((engine, source), self.reader(), y, weight, verbose)
+            table, total = self._total(table)
+        remote.check_weight(total.statistics)
+        labels, reader = Labels(total.classes), table.reader
+        return Fitted.of(reader, labels, self.rule(reader, labels), total.statistics)
+
+    def _total(self, table: remote.RemoteTable) -> tuple[remote.RemoteTable, remote.ClassSums]:
+        """The sums of all rows, and the table as it turned out to be."""
+        total = table.sum(self._summing(table.reader))
+        known = table.learned(total.strings)
+        if known.reader != table.reader:
+            total = known.sum(self._summing(known.reader))
+        return known, total
+
+    def _summing(self, reader: Reader) -> Callable[[Rows], Any]:
+        return CheckedSum(self.rule(reader, None).summing(reader), reader, Local())
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows: exactly the model that `fit` on all rows so far would give.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array, optional
+            All classes that may come. It closes the set: another label is then an error.
+        """
+        self._validate_params()
+        self._check_calibrated(streaming=True)
+        X, y = with_target(X, y)
+        before: Fitted | None = vars(self).get("fitted_")
+        if before is None:
+            reader, features = self.reader().learn(X)
+        else:
+            reader = self._current(before.reader)
+            features = reader.read(X, fitting=True)
+        n = features.shape[0]
+        weight = validate.weights(sample_weight, n, required=before is None)
+        labels = self._opened(y, classes, n) if before is None else before.labels
+        if before is not None and classes is not None:
+            labels.check_same(classes)
+        labels, codes = labels.more(y, weight, n)
+        rows = Rows(features, Hard(codes, len(labels), weight))
+        if before is None:
+            reader = self._prepared(reader, labels, lambda look: look(rows))
+        rule = self.rule(reader, labels)
+        more = CheckedSum(rule.summing(reader), reader, self.engine_)(rows)
+        so_far = None if before is None else before.grown(labels)
+        total = more if so_far is None else so_far + more
+        self.fitted_ = self.settle(Fitted(reader, labels, rule, total.compact(), None))
+        return self
+
+    def _opened(self, y: Any, classes: Any, n_rows: int) -> Labels:
+        """The first call of partial_fit decides which classes there are."""
+        if classes is not None:
+            return Labels.named(classes)
+        if self.needs_classes:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        return Labels(validate.labels(y, n_rows)[0])
+
+    def settle(self, fitted: Fitted) -> Fitted:
+        """Of a stream, which may just have begun."""
+        return fitted.settled()
+
+    def _current(self, reader: Any) -> Any:
+        """A reader that was learned, under the settings of today."""
+        return reader
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows back: exactly the model that never saw them."""
+        check_is_fitted(self)
+        self._check_calibrated(streaming=True)
+        X, y = with_target(X, y)
+        before = self.fitted_
+        reader, labels = self._current(before.reader), before.labels
+        features = reader.read(X, fitting=True)
+        weight = validate.weights(sample_weight, features.shape[0], required=False)
+        codes = labels.known(y, features.shape[0])
+        rule = self.rule(reader, labels)
+        rows = Rows(features, Hard(codes, len(labels), weight))
+        less = CheckedSum(rule.summing(reader), reader, self.engine_)(rows)
+        labels, statistics = before.minus(less, codes, weight, rule)
+        self.fitted_ = Fitted.of(reader, labels, self.rule(reader, labels), statistics)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add what another model of the same kind has learned from other rows."""
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if type(other) is not type(self):
+            raise TypeError(
+                f"Expected another {type(self).__name__} to merge, got {type(other).__name__}."
+            )
+        self._check_calibrated(streaming=True)
+        mine, theirs = self.fitted_, other.fitted_
+        reader, labels = self._current(mine.reader), mine.labels + theirs.labels
+        reader.check_same(theirs.reader)
+        rule = self.rule(reader, labels)
+        total = (mine.grown(labels) + theirs.grown(labels)).compact()
+        self.fitted_ = self.settle(Fitted(reader, labels, rule, total, None))
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        return copy.copy(self).merge(other)
+
+    def decay(self, factor: float) -> Self:
+        """Count every row so far as `factor` of a row, so that newer ones weigh more."""
+        check_is_fitted(self)
+        if not 0 < factor <= 1:
+            raise ValueError(f"Expected a factor above 0 and at most 1, got {factor}.")
+        before = self.fitted_
+        reader, labels = self._current(before.reader), before.labels
+        fitted = Fitted.of(reader, labels, self.rule(reader, labels), self.statistics_ * factor)
+        self.fitted_ = replace(fitted, calibrator=before.calibrator)
+        return self
+
+    def _check_calibrated(self, streaming: bool = False) -> None:
+        if self.calibrated is None:
+            return
+        if self.calibrated not in CALIBRATORS:
+            raise ValueError(
+                f"Expected calibrated to be one of {sorted(CALIBRATORS)} or None, got "
+                f"{self.calibrated!r}."
+            )
+        if streaming:
+            raise ValueError(
+                "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
+            )
+
+    # ---- rows held out ----
+
+    def cross_validate(
+        self, X: Any, y: Any, folds: Any = FOLDS, sample_weight: Any = None
+    ) -> HeldOut:
+        """Score every row by the model of the other folds, for about the price of one fit.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        folds : int, array of shape (n_samples,), or a splitter of scikit-learn
+            A number deals the rows out evenly by class, in order.
+        """
+        trial, rule = self._trial(X, y, sample_weight)
+        return trial.held_out(rule, folds_of(folds, trial.rows.hard.codes))
+
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
+        """Score every row by the model of all the others."""
+        trial, rule = self._trial(X, y, sample_weight)
+        return trial.left_one_out(rule)
+
+    def _trial(self, X: Any, y: Any, sample_weight: Any) -> tuple[Trial, Rule]:
+        """Rows to hold out, and the rule to learn from the others by."""
+        self._validate_params()
+        reader, labels, rows = self._read(X, y, sample_weight)
+        return Trial(rows, reader, labels, self.engine_), self.rule(reader, labels)
+
+    def tune(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = FOLDS,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Choose the smoothing by out-of-fold log loss, with no refit, and fit with it.
+
+        Parameters
+        ----------
+        X, y, folds, sample_weight : as in `cross_validate`
+        grid : mapping of one parameter to the values to try, optional
+        """
+        chosen = dict(self.tuned if grid is None else grid)
+        if len(chosen) != 1 or not all(len(values) for values in chosen.values()):
+            raise ValueError(
+                f"Expected one parameter and values to try, got {chosen}. Pass them as grid=, "
+                'such as {"alpha": [0.1, 1, 10]}.'
+            )
+        ((name, values),) = chosen.items()
+        trial, rule = self._trial(X, y, sample_weight)
+        fold = folds_of(folds, trial.rows.hard.codes)
+        parts = trial.fold_sums(rule, fold)
+        rules = [self._tried(trial, name, value) for value in values]
+        for value, other in zip(values, rules, strict=True):
+            if other.family.needs() != rule.family.needs():
+                raise ValueError(
+                    f"Expected values of {name} that keep the kinds of families, which need other "
+                    f"sums, got {value}."
+                )
+        results, table = compared(trial, rules, fold, parts)
+        best = int(np.nanargmin(results))
+        better = clone(self).set_params(**{name: values[best]})
+        better.fit(X, y, sample_weight=sample_weight)
+        self.set_params(**{name: values[best]})
+        shown = np.array([str(v) if not np.isscalar(v) else v for v in values])
+        self.fitted_, self.tuning_ = better.fitted_, Table({name: shown} | table)
+        return self
+
+    def _tried(self, trial: Trial, name: str, value: Any) -> Rule:
+        other: Self = clone(self).set_params(**{name: value})
+        return other.rule(trial.reader, trial.labels)
+
+    # ---- answers ----
+
+    def settled(self) -> Fitted:
+        """What was learned, with the model of it."""
+        check_is_fitted(self)
+        return self.fitted_
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log p(x, k) of each row and class."""
+        return self.settled().scored(X, None, self.engine_)
+
+    def predict_log_proba(self, X: Any, *, priors: Any = None) -> Floats:
+        """log p(k | x); `priors` are class probabilities other than the learned ones."""
+        return self.settled().log_posterior(X, self.engine_, priors)
+
+    def predict_proba(self, X: Any, *, priors: Any = None) -> Floats:
+        """p(k | x); `priors` are class probabilities other than the learned ones."""
+        return self.settled().posterior(X, self.engine_, priors)
+
+    def predict(
+        self, X: Any, *, priors: Any = None, costs: Any = None, reject: float | None = None
+    ) -> Array:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame
+        priors : array of shape (n_classes,) or dict by class, optional
+            Class probabilities other than the learned ones.
+        costs : array of shape (n_classes, n_classes) or dict of dicts by class, optional
+            costs[i][j] is the price of answering class j when it is class i; the answer is the
+            one of least expected cost.
+        reject : float, optional
+            Leave rows unanswered (masked) whose answer is less probable than this.
+        """
+        fitted = self.settled()
+        if costs is None and reject is None and fitted.calibrator is None:
+            scores = fitted.scored(X, "contrast", self.engine_, fitted.under(priors))
+            return fitted.classes[scores.argmax(axis=1)]
+        return decided(fitted.posterior(X, self.engine_, priors), fitted.classes, costs, reject)
+
+    def log_evidence(self, X: Any) -> Floats:
+        """log p(x): the lower, the stranger the row."""
+        return self.settled().scored(X, "log_evidence", self.engine_)[:, 0]
+
+    def evidence(self, X: Any) -> Evidence:
+        """The additive terms of each class's log joint probability, per feature."""
+        return self.settled().evidence(X)
+
+    def _cells(self, X: Any) -> tuple[Any, ...]:
+        return self.fitted_.reader.cells(X)
+
+    @property
+    def family_(self) -> AnyFamily:
+        """The distribution of the features given the class, with its settings."""
+        return self.settled().model.family
+
+    def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
+        """Rows and classes drawn from the model."""
+        fitted = self.settled()
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise ValueError(f"Expected a number of rows to sample, got {n!r}.")
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        return fitted.sample(n, np.random.default_rng(seed))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Numbers that the data determine, class probabilities included."""
+        return self.settled().n_parameters
+
+    def parameters(self, level: float = 0.95) -> Table:
+        """Every parameter, as the model uses it, with its credible interval."""
+        return self.settled().parameters(level)
+
+    def _parameter_table(self) -> Table | None:
+        return self.parameters()
+
+    @property
+    def n_joint_parameters_(self) -> int | None:
+        """Numbers that a table of the full joint distribution would need; None if no table can.
+
+        For d columns of yes and no and two classes 2 (2^d - 1), class probabilities left out.
+        """
+        fitted = self.settled()
+        sizes = fitted.model.family.sizes(self.statistics_.features)
+        return None if sizes is None else len(fitted.classes) * (prod(map(int, sizes)) - 1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learner:
+    """How rows are read and summed: all that a place which takes the sums itself must know."""
+
+    reader: Reader  # which has seen no table
+    rule: Callable[[Reader, Labels | None], Rule]
+
+
+def compared(
+    trial: Trial, rules: Sequence[Rule], fold: Any, parts: list[JointStatistics[Any]]
+) -> tuple[Floats, dict[str, Array]]:
+    """The out-of-fold log loss of each rule, and what to show of it; NaN is worse than any."""
+    results: list[HeldOut | None] = []
+    reason: DegenerateError | None = None
+    for rule in rules:
+        try:
+            results.append(trial.held_out(rule, fold, parts))
+        except DegenerateError as error:
+            results.append(None)
+            reason = error
+    if reason is not None and all(r is None for r in results):
+        raise reason
+    losses = np.array([np.inf if r is None else r.log_loss for r in results])
+    best = int(np.nanargmin(losses))
+    return losses, {
+        "log_loss": losses,
+        "standard error": np.array(
+            [np.nan if r is None else r.standard_error("log_loss") for r in results]
+        ),
+        "accuracy": np.array([np.nan if r is None else r.accuracy for r in results]),
+        "chosen": np.where(np.arange(len(rules)) == best, "<-", ""),
+    }

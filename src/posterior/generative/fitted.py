@@ -1,0 +1,215 @@
+"""Fitted: all that an estimator has learned, as one value that is never changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data import validate
+from posterior.data.errors import named_errors
+from posterior.data.names import quoted
+from posterior.data.table import Table
+from posterior.data.typing import Array, Codes, Floats
+from posterior.evaluation.calibration import Calibrator
+from posterior.generative.evidence_terms import Evidence
+from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import Rule, Worker
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What was learned, and how rows are read. It adds, subtracts, scales and answers."""
+
+    reader: Reader
+    labels: Labels
+    rule: Rule
+    statistics: JointStatistics[Any] | None  # None: stated, not summed
+    joint: Joint[Any, Any] | None  # None: not asked for yet, see `settled`
+    derived: Any = None  # by the rule
+    calibrator: Calibrator | None = None
+
+    @classmethod
+    def of(
+        cls, reader: Reader, labels: Labels, rule: Rule, statistics: JointStatistics[Any]
+    ) -> Fitted:
+        """The model of some sums."""
+        return cls(reader, labels, rule, statistics.compact(), None).settled()
+
+    def settled(self) -> Fitted:
+        """The same with its joint model, estimated if it was not yet."""
+        if self.joint is not None:
+            return self
+        assert self.statistics is not None
+        with self.named():
+            joint = self.rule.estimate(self.statistics)
+            return replace(self, joint=joint, derived=self.rule.derive(joint, self.statistics))
+
+    @property
+    def model(self) -> Joint[Any, Any]:
+        """The joint model, which is settled."""
+        assert self.joint is not None
+        return self.joint
+
+    @property
+    def classes(self) -> Array:
+        return self.labels.classes
+
+    def class_weight(self) -> Floats:
+        """The weight of the rows of each class."""
+        if self.statistics is None:
+            raise AttributeError("A model that was stated has seen no rows.")
+        return self.statistics.weight.rounded()
+
+    def named(self) -> named_errors:
+        """Errors of the core inside are told in the words of the user's table."""
+        return named_errors(self.reader.names, self.classes)
+
+    # ---- a model is a sum ----
+
+    def grown(self, labels: Labels) -> Any:
+        """The sums with room for more classes."""
+        if self.statistics is None or len(labels) == len(self.labels):
+            return self.statistics
+        return self.statistics.placed(labels.places(self.labels), len(labels))
+
+    def minus(
+        self, less: JointStatistics[Any], codes: Codes, weight: Floats | None, rule: Rule
+    ) -> tuple[Labels, JointStatistics[Any]]:
+        """Classes and sums without those of rows that were learned."""
+        assert self.statistics is not None
+        left = self.statistics - less
+        short = left.weight.rounded() < 0
+        if short.any():
+            raise ValueError(
+                "Expected rows that were learned, got more of class "
+                f"{quoted(self.classes[short][0])} than the model has seen."
+            )
+        never = rule.family.impossible(left.features)
+        if never.any():
+            k, j = np.argwhere(never)[0]
+            raise ValueError(
+                f"Expected rows that were learned, but no rows of class {quoted(self.classes[k])} "
+                f"leave what these would in feature {quoted(self.reader.names[j])}."
+            )
+        left = JointStatistics(left.weight, rule.kept(left.features))
+        labels, stays = self.labels.less(codes, weight, left.weight.rounded())
+        return labels, left if len(stays) == len(self.labels) else left.take(stays)
+
+    # ---- answers ----
+
+    def under(self, priors: Any) -> Joint[Any, Any]:
+        """The joint model with other class probabilities than the learned ones."""
+        if priors is None:
+            return self.model
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(validate.priors(priors, self.classes))
+        return Joint(self.model.family, log_prior, self.model.parameters)
+
+    def scored(
+        self, X: Any, wanted: str | None, engine: Worker, joint: Joint[Any, Any] | None = None
+    ) -> Floats:
+        """log p(x, k), or what `normalize` makes of it, chunk by chunk.
+
+        "contrast" is log p(x, k) up to a term that all classes share.
+        """
+        reader, joint = self.reader, joint or self.model
+        features = reader.read(X)
+        evidence = wanted == "log_evidence"
+        with self.named():
+            scorer = joint.scorer() if wanted is None or evidence else joint.discriminant()
+        out = np.empty((features.shape[0], 1 if evidence else len(joint.log_prior)))
+
+        def score(chunk: Any, rows: slice, part: Floats) -> None:
+            reader.check_chunk(chunk, rows.start)
+            scores = np.empty((len(part), len(joint.log_prior))) if evidence else part
+            scorer(chunk, scores)
+            reader.check_scores(scores, chunk, rows.start)
+            _check_numbers(scores, rows.start)
+            if evidence:
+                kernels.normalize(scores, "log_evidence", part)
+            elif wanted not in (None, "contrast"):
+                kernels.normalize(scores, wanted)
+
+        engine.fill(score, features, out)
+        return out
+
+    def log_posterior(self, X: Any, engine: Worker, priors: Any = None) -> Floats:
+        """log p(k | x), calibrated if the model is."""
+        if self.calibrator is None:
+            return self.scored(X, "log_posterior", engine, self.under(priors))
+        log_proba = self.calibrator.apply(self.scored(X, "log_posterior", engine))
+        if priors is not None:
+            log_proba += self.under(priors).log_prior - self.model.log_prior
+            kernels.normalize(log_proba, "log_posterior")
+        return np.asarray(log_proba)
+
+    def posterior(self, X: Any, engine: Worker, priors: Any = None) -> Floats:
+        """p(k | x), calibrated if the model is."""
+        if self.calibrator is None:
+            return self.scored(X, "posterior", engine, self.under(priors))
+        return np.exp(self.log_posterior(X, engine, priors))
+
+    def evidence(self, X: Any) -> Evidence:
+        """The additive terms of each class's log joint probability, per feature."""
+        features = self.reader.read(X)
+        self.reader.check(features)
+        with self.named():
+            self.model.scorer()  # refuses parameters that the data left open
+        names = self.model.family.term_names(self.reader.names)
+        return Evidence(self.model.evidence(features), self.model.log_prior, names, self.classes)
+
+    def sample(self, n: int, random: np.random.Generator) -> tuple[Any, Array]:
+        """Rows in the form that `fit` takes, and their classes."""
+        features, codes = self.model.sample(n, random)
+        return self.reader.to_input(features), self.classes[codes]
+
+    @property
+    def n_parameters(self) -> int:
+        """Numbers that the data determine, class probabilities included."""
+        return self.model.family.n_parameters(self.model.parameters) + len(self.classes) - 1
+
+    def parameters(self, level: float) -> Table:
+        """Every parameter, as the model uses it, with its credible interval."""
+        assert self.statistics is not None
+        joint, features = self.model, self.statistics.features
+        lines = joint.family.intervals(features, joint.parameters, validate.level(level))
+        return Table(
+            {
+                "feature": self.reader.names[lines.feature],
+                "parameter": lines.parameter,
+                "class": self.classes[lines.group],
+                "value": lines.value,
+                "low": lines.low,
+                "high": lines.high,
+            }
+        )
+
+    def with_parameters(self, **changed: Any) -> Fitted:
+        """The same with some parameters set by hand."""
+        return self.having(replace(self.model.parameters, **changed))
+
+    def having(self, parameters: Any) -> Fitted:
+        """The same with other parameters."""
+        return replace(self, joint=replace(self.model, parameters=parameters))
+
+    def with_prior(self, prior: Any) -> Fitted:
+        """The same with class probabilities set by hand."""
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(np.asarray(prior, np.float64))
+        return replace(self, joint=replace(self.model, log_prior=log_prior))
+
+
+def _check_numbers(scores: Floats, first_row: int) -> None:
+    """Refuse rows whose cells, finite themselves, have squares or products that are not."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        usual = scores.sum() < np.inf
+    if not usual and (strange := ~(scores < np.inf).all(axis=1)).any():
+        raise ValueError(
+            "Expected cells that can be squared and added up, got larger ones, first in row "
+            f"{first_row + int(np.argmax(strange))}. Scale the columns down."
+        )

@@ -1,0 +1,53 @@
+"""Reads any table: an array of numbers as it is, and anything else column by column."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import InputTags, check_array
+
+from posterior.data import containers, frames
+from posterior.data.cells import Column
+from posterior.data.rows import readable
+from posterior.data.typing import Array
+from posterior.readers.columns import Columns
+from posterior.readers.reader import Reader
+
+
+class TableReader(Reader):
+    """Base class of readers of mixed tables: numbers and words, missing cells."""
+
+    __slots__ = ()
+
+    def describe(self, tags: InputTags) -> None:
+        tags.allow_nan = True
+        tags.categorical = True
+        tags.string = True
+
+    def table(self, X: Any, known: bool = True) -> Array | list[Column]:
+        """An array of numbers, or the columns of a table; those that are known, if any are."""
+        if sparse.issparse(X):
+            raise TypeError(
+                f"Sparse data was passed, but {self.columns.owner} reads dense data. Name a "
+                "family of counts for all columns, such as Multinomial(), or pass X.toarray()."
+            )
+        frame = frames.as_frame(X)
+        table = containers.read(X if frame is None else frame)
+        if frame is None and isinstance(table, np.ndarray):
+            checked = check_array(
+                table, ensure_all_finite=False, estimator=self.columns.owner, input_name="X"
+            )
+            table = readable(np.asarray(checked))
+        if known:
+            self.columns.check(table if frame is None and isinstance(table, np.ndarray) else X)
+        return table
+
+
+def learned_columns(columns: Columns, X: Any, table: Array | list[Column]) -> Columns:
+    """The columns of a table that was just read, and the library that it came from."""
+    frame = frames.as_frame(X)
+    known = columns.of(table if frame is None and isinstance(table, np.ndarray) else X)
+    return known if frame is None else replace(known, library=frame.implementation)
