@@ -30,7 +30,7 @@ from pyarrow import parquet
 from starlette.datastructures import Headers
 
 import posterior
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.server import Limits, create_app
 from posterior.app.server.guard import Guard, names_of
 from posterior.app.server.running import _bound

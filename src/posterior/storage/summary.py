@@ -26,7 +26,7 @@ def summary(model: Any) -> dict[str, Any]:
         "classes": _classes(getattr(model, "classes_", None)),
         "columns": _columns(model),
         "n_features": _whole(getattr(model, "n_features_in_", None)),
-        "rows": _rows(model),
+        "rows": rows_learned(model),
     }
 
 
@@ -58,7 +58,7 @@ def _columns(model: Any) -> list[dict[str, Any]] | None:
     return [{"name": _simple(name), "role": role} for name, role in pairs]
 
 
-def _rows(model: Any) -> float | None:
+def rows_learned(model: Any) -> float | None:
     """The weight of the rows that the model was learned from, where it knows."""
     statistics = getattr(model, "statistics_", None)
     if isinstance(statistics, JointStatistics):

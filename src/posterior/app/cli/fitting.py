@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.cli.command import Answer, counted
 from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, MODEL_OUT, SEED, TARGET
 from posterior.app.cli.progress_bar import busy
 from posterior.app.cli.streamed_fit import fit_streamed, is_pattern
-from posterior.app.cli.tables import name_of
+from posterior.app.tables import name_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

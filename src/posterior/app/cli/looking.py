@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.cli.command import Answer
 from posterior.app.cli.options import MODEL
 
@@ -27,7 +27,7 @@ def _inside(model: Any) -> dict[str, Any]:
     """What a model of a file's table says of the model in it, and of its columns."""
     from posterior.storage.summary import summary
 
-    roles = getattr(model, "roles", None)
+    roles = models.roles_of(model)
     if roles is None:
         return {"target": None, "calibration": None}
     inner = summary(model.model_)
@@ -70,7 +70,7 @@ def _summary(path: str, told: dict[str, Any]) -> Table:
 
 
 def _columns(told: dict[str, Any]) -> list[Any]:
-    """The columns and what they are taken for, where the model decides that."""
+    """The columns and what each is read as, where the model decides that."""
     from rich.table import Table
 
     columns = told.get("columns") or []

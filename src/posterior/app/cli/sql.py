@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.cli.command import JSON, Answer
 from posterior.app.cli.options import MODEL
 
@@ -57,6 +57,11 @@ def sql(
 
 def _classes(model: Any) -> Any:
     """As `predict` calls them: clusters count from 1."""
-    groups = getattr(model, "cluster_centers_", None)
-    groups = getattr(model, "classes_", None) if groups is None else groups
-    return None if groups is None else models.classes(model, len(groups))
+    from sklearn.base import is_classifier
+
+    from posterior.estimators import KMeans, MiniBatchKMeans
+
+    if is_classifier(model):
+        return model.classes_
+    clusters = isinstance(model, KMeans | MiniBatchKMeans)
+    return models.classes(model, len(model.cluster_centers_)) if clusters else None

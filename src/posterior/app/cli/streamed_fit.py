@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.cli.command import Answer, counted
 from posterior.app.cli.progress_bar import busy
 
@@ -26,6 +26,7 @@ def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: st
     """Learn a model of all columns but those left out, some rows at a time."""
     from posterior.sources.files import column_named
     from posterior.sources.table_files import matching
+    from posterior.storage.summary import rows_learned
 
     known = _model(kind)
     source = matching(data)
@@ -37,9 +38,8 @@ def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: st
         _check_target(source, target)
         known.fit(source, y=target)
     models.save(known, out, source.schema.empty_table())
-    n_rows = (
-        int(known.statistics_.weight.rounded().sum()) if hasattr(known, "statistics_") else None
-    )
+    rows = rows_learned(known)
+    n_rows = None if rows is None else int(rows)
     facts = {
         "data": data,
         "files": len(source.paths),

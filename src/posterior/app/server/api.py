@@ -93,7 +93,7 @@ class Api:
             classes=served.listed,
             priors=None if shares is None else named(served, shares),
             columns=[ColumnFacts(**asdict(column)) for column in served.columns],
-            evidence=served.documents or hasattr(served.model, "evidence"),
+            evidence=served.additive,
             documents=served.documents,
             version=self.version,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import uvicorn
 
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.server.guard import names_of
 from posterior.app.server.server_app import create_app
 
