@@ -1,12 +1,13 @@
-"""What a boundary is made of: one quadratic function a class, and the root of a quadratic."""
+"""Quadratic functions of the classes, of which boundaries are made, and roots of a quadratic."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.typing import Array, Floats
@@ -44,6 +45,13 @@ class Quadratics:
         return np.array(mean), np.sqrt([np.diag(sigma) for sigma in covariance])
 
 
+@runtime_checkable
+class HasQuadratics(Protocol):
+    """A model whose log p(x, k) is quadratic in x."""
+
+    def quadratics(self, origin: Floats | None = None) -> tuple[Any, Any, Any]: ...
+
+
 def middle(model: Any) -> Floats | None:
     """The mean of the class means, near which coefficients lose no digits; None if not known."""
     means = getattr(model, "means_", getattr(model, "theta_", None))
@@ -56,9 +64,9 @@ def quadratics(model: Any, origin: Floats | None = None) -> Quadratics:
     A linear model of scikit-learn's shape gives log p(k | x) = coef_k · x + intercept_k, up to a
     term common to all classes; one row of coefficients is the log odds of the second class.
     """
-    if hasattr(model, "fit"):
+    if isinstance(model, BaseEstimator):
         check_is_fitted(model)
-    if hasattr(model, "quadratics"):
+    if isinstance(model, HasQuadratics):
         A, b, c = (np.asarray(part, dtype=np.float64) for part in model.quadratics(origin))
     else:
         if not all(hasattr(model, name) for name in ("coef_", "intercept_", "classes_")):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import norm
 
 from posterior.data.typing import Array, Floats
+from posterior.estimators import MixtureClassifier
 from posterior.plots.columns import column_of
 from posterior.plots.densities import bin_edges
 from posterior.plots.look import (
@@ -82,8 +83,9 @@ def _sample(model: Any, X: Any, cells: Floats | None) -> tuple[Floats, Array, in
     if n > MOST:
         seen = np.sort(np.random.default_rng(0).choice(seen, MOST, replace=False))
     rows = some_rows(X, seen)
-    by_component = getattr(model, "predict_components", model.predict_proba)
-    return cells[seen], by_component(rows).argmax(axis=1), n
+    by_class = isinstance(model, MixtureClassifier)
+    R = model.predict_components(rows) if by_class else model.predict_proba(rows)
+    return cells[seen], R.argmax(axis=1), n
 
 
 def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> Chart:

@@ -1,4 +1,4 @@
-"""Which column depends on which, as a graph."""
+"""Graphs of the columns that depend on each other."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from posterior.data.names import plain
+from posterior.data.names import feature_names, plain
 from posterior.data.typing import Floats
+from posterior.estimators import KDB, TAN
 from posterior.plots.look import INK, PALETTE, PAPER, Chart, heading, optional
 
 ROW, GAP, LETTER, TALL = 84, 18, 6.6, 26  # pixels: between rows, between names, a letter, a box
 CUT = 22  # letters of a name that are shown
 SWEEPS = 8  # of putting names below the middle of their parents
+STRUCTURED = (KDB, TAN)
 
 
 def structure(model: Any) -> Chart:
@@ -30,13 +32,15 @@ def structure(model: Any) -> Chart:
     altair.LayerChart
     """
     check_is_fitted(model)
-    if not hasattr(model, "structure_"):
+    if not isinstance(model, STRUCTURED):
         raise TypeError(
             f"Expected a model that chose which column depends on which, such as TAN or KDB, got "
             f"{type(model).__name__}."
         )
     alt = optional("altair")
-    names = [_cut(str(plain(name))) for name in model._feature_names()]
+    known = feature_names(model)
+    shown = range(model.n_features_in_) if known is None else known
+    names = [_cut(str(plain(name))) for name in shown]
     parents = {j: above for j, above in enumerate(model.structure_) if above is not None}
     width = {j: LETTER * max(len(names[j]), 2) + 16 for j in parents}
     rows = _rows(parents)

@@ -19,6 +19,7 @@ from posterior.plots.look import (
     heading,
     optional,
 )
+from posterior.plots.normals import MIXTURES
 from posterior.plots.numbers import digits, power_axis
 
 POINTS, FEW = 300, 60  # of a line: more cannot be told apart, and more need no dots
@@ -53,7 +54,7 @@ def trace(steps: Sequence[Step] | Any) -> Chart:
     altair.VConcatChart
     """
     alt = optional("altair")
-    if hasattr(steps, "lower_bounds_"):
+    if isinstance(steps, MIXTURES):
         return _ascent(alt, steps)
     value = np.array([step.value for step in steps], np.float64)
     slope = np.array([step.gradient_norm for step in steps], np.float64)
@@ -119,11 +120,12 @@ def _ascent(alt: Any, model: Any) -> Chart:
 
 def _other_starts(model: Any) -> tuple[Floats, Integers]:
     """Objectives and numbers of steps of all starts that arrived, but the best one."""
-    if not hasattr(model, "starts_"):
+    starts = getattr(model, "starts_", None)  # of a fit, not of a stream
+    if starts is None:
         return np.empty(0), np.empty(0, np.int64)
-    ends = np.asarray(model.starts_["objective"], np.float64)
+    ends = np.asarray(starts["objective"], np.float64)
     others = (np.arange(len(ends)) != ends.argmax()) & np.isfinite(ends)  # or collapsed
-    return ends[others], np.asarray(model.starts_["steps"], np.int64)[others]
+    return ends[others], np.asarray(starts["steps"], np.int64)[others]
 
 
 def _with_ends(alt: Any, panel: Chart, crosses: list[dict[str, Any]]) -> Chart:

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 from sqlglot import exp
 
-from posterior.data.names import plain
+from posterior.data.names import feature_names, plain
 from posterior.sql import clusters, generative, sql_logistic, table_model  # noqa: F401
 from posterior.sql.dialects import DIALECTS, adapted
 from posterior.sql.expressions import (
@@ -47,7 +47,7 @@ def written(
     check_is_fitted(model)
     if not hasattr(model, "n_features_in_"):
         scores(model, [])  # not a model of columns, and says so
-    names = getattr(model, "feature_names_in_", None)
+    names = feature_names(model)
     n = int(model.n_features_in_)
     sources = source_names(names, columns, n)
     known = sources if names is None else names

@@ -1,4 +1,4 @@
-"""What people and tools want to know of a model file before they load it."""
+"""Summary of a model file, for people and tools before they load it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data.names import plain
+from posterior.data.names import feature_names, plain
 from posterior.generative.joint import JointStatistics
 from posterior.readers.mixed import MixedColumns
 from posterior.text.vocabulary import TermCounts
@@ -49,7 +49,7 @@ def _columns(model: Any) -> list[dict[str, Any]] | None:
         names = [column.name for column in encoding.columns]
         roles = [type(column).__name__.removesuffix("Column") for column in encoding.columns]
     else:
-        known = getattr(model, "feature_names_in_", None)
+        known = feature_names(model)
         if known is None:
             return None
         names = list(known)

@@ -33,7 +33,7 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 class Writer:
-    """Tells values as nodes of a tree, and gathers their arrays, each once."""
+    """Encodes values as nodes of a tree, and gathers their arrays, each once."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, Array] = {}
@@ -73,10 +73,10 @@ class Writer:
             return {"class": [names()[kind], state]}
         if codec := codec_of(value):
             try:
-                told = codec.tell(value)
+                encoded = codec.encode(value)
             except TypeError as error:
                 raise _refused(path, str(error)) from None
-            return {codec.tag: self.node(told, path, inner)}
+            return {codec.tag: self.node(encoded, path, inner)}
         raise _refused(path, f"{kind.__name__}, {'a function' if callable(value) else 'an object'}")
 
     def _array(self, array: Array, path: str, depth: int) -> int:
@@ -86,10 +86,10 @@ class Writer:
             cells = [self.node(cell, path, depth) for cell in array.reshape(-1).tolist()]
             note: dict[str, Any] = {"shape": list(array.shape), "cells": cells}
         else:
-            told = to_tensor(array)
-            if told is None:
+            encoded = to_tensor(array)
+            if encoded is None:
                 raise _refused(path, f"an array of {array.dtype}")
-            note, tensor = told
+            note, tensor = encoded
             note["tensor"] = str(len(self.tensors))
             self.tensors[note["tensor"]] = tensor
         self.arrays.append(note)
@@ -98,7 +98,7 @@ class Writer:
 
 
 class Reader:
-    """Makes values of nodes; whatever a file says, only values of known classes come of it."""
+    """Decodes nodes into values; whatever a file says, only values of known classes come of it."""
 
     def __init__(self, tensors: Mapping[str, Array], notes: Any) -> None:
         expect(isinstance(notes, list), "a list of arrays")
@@ -115,34 +115,34 @@ class Reader:
         if not isinstance(node, dict):
             return node
         expect(len(node) == 1, "one entry, which says what a value is")
-        ((tag, told),) = node.items()
+        ((tag, stored),) = node.items()
         if tag == "int":
-            return int(told, 16)
+            return int(stored, 16)
         if tag == "float":
-            return float(told)
+            return float(stored)
         if tag in CONTAINERS:
-            return CONTAINERS[tag](self._items(told, inner))
+            return CONTAINERS[tag](self._items(stored, inner))
         if tag == "dict":
-            pairs = self._items(told, inner)
+            pairs = self._items(stored, inner)
             expect(all(isinstance(p, list) and len(p) == 2 for p in pairs), "pairs")
             return dict(pairs)
         if tag == "array":
-            return self._array(told, inner)
+            return self._array(stored, inner)
         if tag == "scalar":
-            scalar = self._array(told, inner)
+            scalar = self._array(stored, inner)
             expect(scalar.ndim == 0 and scalar.dtype != object, "one number")
             return scalar[()]
         if tag == "class":
-            name, state = told
+            name, state = stored
             expect(isinstance(name, str) and name in classes(), "a class of this package")
             expect(isinstance(state, dict), "fields of a class")
             return built(classes()[name], {n: self.value(v, inner) for n, v in state.items()})
         expect(tag in BY_TAG, "a kind of value that this version knows")
-        return BY_TAG[tag].make(self.value(told, inner))
+        return BY_TAG[tag].decode(self.value(stored, inner))
 
-    def _items(self, told: Any, depth: int) -> list[Any]:
-        expect(isinstance(told, list), "a list of values")
-        return [self.value(item, depth) for item in told]
+    def _items(self, stored: Any, depth: int) -> list[Any]:
+        expect(isinstance(stored, list), "a list of values")
+        return [self.value(item, depth) for item in stored]
 
     def _array(self, place: Any, depth: int) -> Array:
         expect(type(place) is int and 0 <= place < len(self._notes), "the number of an array")
