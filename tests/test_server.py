@@ -33,8 +33,7 @@ import posterior
 from posterior.app import models
 from posterior.app.server import Limits, create_app
 from posterior.app.server.guard import Guard, names_of
-from posterior.app.server.running import _bound
-from posterior.app.server.server_app import STATIC
+from posterior.app.server.server_app import STATIC, _bound
 from posterior.preprocessing.infer_roles import infer
 from posterior.selection.candidates import candidates
 

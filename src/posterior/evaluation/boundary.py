@@ -11,8 +11,7 @@ import numpy as np
 from posterior.data.names import feature_names, plain
 from posterior.data.typing import Floats
 from posterior.evaluation.contour import Box, Curves, curves
-from posterior.evaluation.crossing import Points, points
-from posterior.evaluation.quadratics import Quadratics, middle, quadratics
+from posterior.evaluation.quadratics import Points, Quadratics, middle, points, quadratics
 
 FEATURES = {"points": 1, "curves": 2}  # the forms that need a certain number of them
 DEVIATIONS = 4  # around every mean, in the box that is shown by default

@@ -10,8 +10,17 @@ from numpy.typing import ArrayLike
 
 from posterior.data.names import plain
 from posterior.data.typing import Floats
-from posterior.plots.look import DIGITS, INK, PALETTE, WIDTH, Chart, axis, heading, optional
-from posterior.plots.numbers import number_axis
+from posterior.plots.look import (
+    DIGITS,
+    INK,
+    PALETTE,
+    WIDTH,
+    Chart,
+    axis,
+    heading,
+    number_axis,
+    optional,
+)
 
 MOST = 40  # names that are drawn
 ROW = 19  # pixels of a name

@@ -8,20 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     DIGITS,
     INK,
     PALETTE,
     Chart,
     heading,
+    labels,
     names_axis,
+    number_axis,
+    numbers,
     optional,
     percent_axis,
     sized,
     titled,
 )
-from posterior.plots.numbers import number_axis
 
 ROW = 30  # pixels of a model
 

@@ -20,10 +20,10 @@ from posterior.plots.look import (
     Chart,
     colors,
     heading,
+    number_axis,
     optional,
 )
 from posterior.plots.normals import Normals, normals_of, some_rows
-from posterior.plots.numbers import number_axis
 
 BINS = 60
 MOST = 2_000  # rows that are drawn as points

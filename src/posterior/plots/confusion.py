@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from posterior import evaluation
 from posterior.evaluation import HeldOut
-from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     INK,
     PALE,
@@ -19,7 +18,9 @@ from posterior.plots.look import (
     WIDTH,
     Chart,
     heading,
+    labels,
     names_axis,
+    numbers,
     optional,
     sized,
 )

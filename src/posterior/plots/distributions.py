@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from posterior.data.typing import Floats
-from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     DIGITS,
     PALETTE,
@@ -17,13 +16,15 @@ from posterior.plots.look import (
     axis,
     colors,
     heading,
+    labels,
     names_axis,
+    number_axis,
+    numbers,
     optional,
     percent_axis,
     sized,
     titled,
 )
-from posterior.plots.numbers import number_axis
 
 MOST = 12  # values that are drawn
 ROW, LOW_ROW = 22, 15  # pixels of a value, and of a class among many

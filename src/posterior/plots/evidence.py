@@ -10,19 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from posterior.data.table import text
-from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     DIGITS,
     INK,
     PALETTE,
     Chart,
+    digits,
     heading,
+    labels,
     names_axis,
+    number_axis,
+    numbers,
     optional,
     sized,
     titled,
 )
-from posterior.plots.numbers import digits, number_axis
 
 MOST, STEPS = 25, 12  # columns and steps that are drawn
 ROW = 22  # pixels of a name

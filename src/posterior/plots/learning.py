@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     DIGITS,
     Chart,
     axis,
     colors,
     heading,
+    labels,
+    number_axis,
+    numbers,
     optional,
     percent_axis,
     sized,
     titled,
 )
-from posterior.plots.numbers import number_axis
 
 STEPS = (1, 2, 5)
 

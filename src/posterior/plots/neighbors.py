@@ -17,9 +17,9 @@ from posterior.plots.look import (
     axis,
     heading,
     marked,
+    number_axis,
     optional,
 )
-from posterior.plots.numbers import number_axis
 
 PANELS = (("error", "share of wrong answers", ".1%"), ("log_loss", "log loss", DIGITS))
 

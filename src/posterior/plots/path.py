@@ -18,10 +18,12 @@ from posterior.plots.look import (
     WIDTH,
     Chart,
     colors,
+    digits,
     heading,
+    number_axis,
     optional,
+    power_axis,
 )
-from posterior.plots.numbers import digits, number_axis, power_axis
 
 NAMED, MOST = len(PALETTE) - 1, 100  # lines with a color and a name, and lines
 GREY = "#c3c7ce"

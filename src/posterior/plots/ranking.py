@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike
 
 from posterior import evaluation
 from posterior.evaluation import HeldOut, RankCurve
-from posterior.plots.checked import labels, numbers
 from posterior.plots.look import (
     INK,
     PALETTE,
     Chart,
     colors,
     heading,
+    labels,
+    numbers,
     optional,
     percent_axis,
     sized,

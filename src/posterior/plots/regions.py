@@ -11,9 +11,19 @@ from numpy.typing import ArrayLike
 
 from posterior.data.typing import Floats, Integers
 from posterior.evaluation.plane import Predicts, plane, two_columns
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import PALETTE, PAPER, Chart, colors, heading, optional, sized, titled
-from posterior.plots.numbers import number_axis
+from posterior.plots.look import (
+    PALETTE,
+    PAPER,
+    Chart,
+    colors,
+    heading,
+    labels,
+    number_axis,
+    numbers,
+    optional,
+    sized,
+    titled,
+)
 
 OTHERS = "others"
 MOST_DOTS = 500

@@ -8,8 +8,17 @@ from numpy.typing import ArrayLike
 
 from posterior import evaluation
 from posterior.evaluation import HeldOut
-from posterior.plots.checked import numbers
-from posterior.plots.look import INK, PALETTE, Chart, axis, heading, optional, percent_axis, sized
+from posterior.plots.look import (
+    INK,
+    PALETTE,
+    Chart,
+    axis,
+    heading,
+    numbers,
+    optional,
+    percent_axis,
+    sized,
+)
 
 
 @overload

@@ -18,9 +18,9 @@ from posterior.plots.look import (
     colors,
     heading,
     marked,
+    number_axis,
     optional,
 )
-from posterior.plots.numbers import number_axis
 
 CRITERIA = {"bic": "BIC", "icl": "ICL"}
 HELD_OUT = "held out"

@@ -20,10 +20,10 @@ from posterior.plots.look import (
     WIDTH,
     Chart,
     axis,
+    digits,
     heading,
     optional,
 )
-from posterior.plots.numbers import digits
 
 POINTS = 201  # of the curve
 MARGIN = 0.04  # of the width, at either side of the rows

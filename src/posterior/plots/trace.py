@@ -16,11 +16,12 @@ from posterior.plots.look import (
     WIDTH,
     Chart,
     axis,
+    digits,
     heading,
     optional,
+    power_axis,
 )
 from posterior.plots.normals import MIXTURES
-from posterior.plots.numbers import digits, power_axis
 
 POINTS, FEW = 300, 60  # of a line: more cannot be told apart, and more need no dots
 ROOM = 1.5  # times the largest, above it, and as much below the smallest

@@ -24,9 +24,13 @@ from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate, Kind, candidates
 from posterior.selection.labeled_rows import LabeledRows, labeled_rows
 from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
-from posterior.selection.race import MEETINGS, Leader, is_long
 
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
+RACED = 1e5  # rows × columns × classes above which there are races
+WORDS = 100  # columns that a text counts for
+MEETINGS = (3, 5)  # after so many folds
+ERRORS = 2.0  # paired standard errors that settle it
+LEAST_ROWS = 300  # that both have answered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,3 +275,34 @@ class quiet(warnings.catch_warnings):  # noqa: N801
 
 def _silent(step: str, done: int, total: int) -> None:
     pass
+
+
+def is_long(n_rows: int, roles: Roles, n_classes: int) -> bool:
+    """Whether it pays to end a model's folds early."""
+    return n_rows * (len(roles.table) + WORDS * len(roles.text)) * n_classes > RACED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leader:
+    """The best model so far, and what it lost in each row."""
+
+    losses: Floats  # (n,) NaN for rows that it was not asked about
+    standard_error: float
+    simplicity: int
+
+    @classmethod
+    def of(
+        cls, held_out: HeldOut, index: Array, n_rows: int, standard_error: float, simplicity: int
+    ) -> Leader:
+        losses = np.full(n_rows, np.nan)
+        losses[index] = held_out.losses()["log_loss"]
+        return cls(losses, standard_error, simplicity)
+
+    def leaves_behind(self, held_out: HeldOut, index: Codes, simplicity: int) -> bool:
+        """Whether a model with these answers so far cannot be chosen any more."""
+        more = held_out.losses()["log_loss"] - self.losses[index]
+        more = more[~np.isnan(more)]
+        if len(more) < LEAST_ROWS:
+            return False
+        room = self.standard_error * np.sign(self.simplicity - simplicity)
+        return bool(more.mean() - ERRORS * more.std(ddof=1) / np.sqrt(len(more)) > room)

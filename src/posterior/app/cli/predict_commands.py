@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from posterior.app import explanations, models, tables
-from posterior.app.cli.command import JSON, Answer, counted
-from posterior.app.cli.options import DATA, MODEL, ROWS_OUT, SEED
-from posterior.app.cli.progress_bar import counting
+from posterior.app.cli.command import DATA, JSON, MODEL, ROWS_OUT, SEED, Answer, counted, counting
 from posterior.sources import outputs
 from posterior.sources.answers import answered
 

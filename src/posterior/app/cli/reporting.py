@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from posterior.app import models
-from posterior.app.cli.command import Answer
-from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, SEED, TARGET
-from posterior.app.cli.progress_bar import busy
+from posterior.app.cli.command import BANDS, DATA, LEFT_OUT, SEED, TARGET, Answer, busy
 from posterior.app.tables import name_of
 from posterior.sources.outputs import write_text
 

@@ -7,9 +7,15 @@ from typing import Annotated, Any, Literal
 import typer
 
 from posterior.app import models, tables
-from posterior.app.cli.command import Answer, counted
-from posterior.app.cli.options import DATA, KNOWN_TARGET, MODEL, MODEL_OUT
-from posterior.app.cli.progress_bar import counting
+from posterior.app.cli.command import (
+    DATA,
+    KNOWN_TARGET,
+    MODEL,
+    MODEL_OUT,
+    Answer,
+    counted,
+    counting,
+)
 
 
 def update(model: MODEL, data: DATA, target: KNOWN_TARGET = None, out: MODEL_OUT = None) -> Answer:

@@ -18,7 +18,7 @@ from posterior.evaluation.ranking import RankCurve as RankCurve
 from posterior.evaluation.reliability import Reliability as Reliability
 from posterior.evaluation.reliability import ReliabilityBin as ReliabilityBin
 from posterior.evaluation.scores import Measure as Measure
-from posterior.evaluation.subgroups import Subgroup as Subgroup
+from posterior.evaluation.scores import Subgroup as Subgroup
 from posterior.preprocessing.roles import ColumnRole as ColumnRole
 from posterior.preprocessing.roles import Flag as Flag
 

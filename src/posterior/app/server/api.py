@@ -35,8 +35,7 @@ from posterior.app.server.api_schema import (
     TrainingFacts,
     Why,
 )
-from posterior.app.server.limits import Limits
-from posterior.app.server.refusals import RequestError
+from posterior.app.server.refusals import Limits, RequestError
 from posterior.app.server.served import Served, decide
 from posterior.app.server.served_explanations import FARTHEST, reasons
 from posterior.app.server.trainings import Trainings

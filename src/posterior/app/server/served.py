@@ -12,12 +12,12 @@ from scipy.special import logsumexp
 from sklearn.base import is_classifier
 
 from posterior.app import explanations, models
-from posterior.app.server.json_rows import Row, table_of
+from posterior.app.server.api_schema import Row, table_of
 from posterior.app.server.served_columns import Column, columns_of
 from posterior.data import validate
-from posterior.data.by_class import in_order
 from posterior.data.names import plain
 from posterior.data.typing import Floats
+from posterior.data.validate import in_order
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.sources.learned_types import Types

@@ -14,9 +14,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from posterior.data.by_class import in_order
 from posterior.data.errors import DegenerateError
 from posterior.data.typing import Floats
+from posterior.data.validate import in_order
 from posterior.estimators.checkpoint import FilePath
 from posterior.estimators.discriminant.discriminant_base import (
     Discriminant,
