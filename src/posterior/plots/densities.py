@@ -194,8 +194,7 @@ def _rules(alt: Any, places: Floats, lane: list[int], across: Any) -> list[Chart
         for b, i in zip(places, lane, strict=True)
     ]
     base = alt.Chart(alt.InlineData(values=values)).encode(
-        x=alt.X("boundary:Q", scale=across),
-        tooltip=[alt.Tooltip("boundary:Q", format=DIGITS)],
+        x=alt.X("boundary:Q", scale=across), tooltip=[alt.Tooltip("boundary:Q", format=DIGITS)]
     )
     return [
         base.mark_rule(color=INK, strokeDash=[4, 3]),

@@ -21,16 +21,7 @@ DIGITS = ",.4~r"  # d3's way to say: four significant digits, no zeros behind th
 
 # Told apart with every kind of color blindness: at least 13 units of CIELAB between any two under
 # the simulations of Machado et al. (2009), 25 between the first four.
-PALETTE = (
-    "#1c62b7",
-    "#e8820c",
-    "#26b46b",
-    "#80266d",
-    "#74c0f0",
-    "#5c3410",
-    "#d6c400",
-    "#6b7078",
-)
+PALETTE = ("#1c62b7", "#e8820c", "#26b46b", "#80266d", "#74c0f0", "#5c3410", "#d6c400", "#6b7078")
 SMALL, LARGE = 1e-4, 1e10  # between them all digits are written out
 ROOM = 6  # pixels between a label and what is drawn
 

@@ -8,11 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.names import feature_names, plain
-from posterior.estimators import (
-    KNeighborsClassifier,
-    LogisticRegression,
-    LogisticRegressionCV,
-)
+from posterior.estimators import KNeighborsClassifier, LogisticRegression, LogisticRegressionCV
 from posterior.plots.coefficients import coefficients
 from posterior.plots.components import components
 from posterior.plots.densities import Joint, densities

@@ -13,14 +13,7 @@ from posterior.families.categorical import CategoricalParameters
 from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.families.product import Parts
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.statistics import (
-    Counts,
-    CrossProducts,
-    CrossSums,
-    Exact,
-    Histograms,
-    IncompleteRows,
-)
+from posterior.statistics import Counts, CrossProducts, CrossSums, Exact, Histograms, IncompleteRows
 from posterior.statistics.pair_counts import PairCounts
 from posterior.statistics.tuple_counts import TupleCounts
 from posterior.storage.model_file_error import ModelFileError, expect

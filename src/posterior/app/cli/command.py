@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 WRONG = 1  # exit code: the data or the model is wrong; 2 is usage, which typer finds
 JSON = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, no more.")]
 DEBUG = Annotated[
-    bool,
-    typer.Option("--debug", envvar="POSTERIOR_DEBUG", help="Show where an error comes from."),
+    bool, typer.Option("--debug", envvar="POSTERIOR_DEBUG", help="Show where an error comes from.")
 ]
 DATA = Annotated[
     str,

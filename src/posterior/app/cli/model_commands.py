@@ -105,8 +105,7 @@ def _plain(value: Any) -> str:
 def sql(
     model: MODEL,
     dialect: Annotated[
-        str,
-        typer.Option("--dialect", "-d", help="duckdb, postgres, sqlite, spark or bigquery."),
+        str, typer.Option("--dialect", "-d", help="duckdb, postgres, sqlite, spark or bigquery.")
     ] = "duckdb",
     table: Annotated[
         str, typer.Option("--table", help="Where the rows are: a table, or schema.table.")

@@ -12,10 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 LOG = logging.getLogger("posterior.server")
-WORDS = {
-    404: "There is nothing at this address.",
-    405: "This address answers other methods.",
-}
+WORDS = {404: "There is nothing at this address.", 405: "This address answers other methods."}
 
 
 class RequestError(HTTPException):
