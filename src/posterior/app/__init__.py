@@ -1,1 +1,1 @@
-"""What people use: the command line, the report and the page."""
+"""Applications: the command line, the report and the page."""

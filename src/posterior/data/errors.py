@@ -36,11 +36,11 @@ class DegenerateWarning(UserWarning):
 
 
 class SeparationWarning(DegenerateWarning, ConvergenceWarning):
-    """Columns tell the classes apart, so that no coefficients are the most likely."""
+    """Columns separate the classes, so that no coefficients are the most likely."""
 
 
 class named_errors:  # noqa: N801 - reads as what it does: with named_errors(...)
-    """Errors of the core, which know positions, told with the names of features and classes."""
+    """Errors of the core, which know positions, raised with the names of features and classes."""
 
     def __init__(self, features: Any, groups: Any) -> None:
         self._features, self._groups = features, groups

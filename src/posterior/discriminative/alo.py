@@ -1,4 +1,4 @@
-"""What every row's score would be had it been left out, from one fit."""
+"""Approximate leave-one-out: the score of every row had it been left out, from one fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well a fit describes the rows it was made from, beside one that knows no columns."""
+"""Goodness of fit, beside a model that knows no columns."""
 
 from __future__ import annotations
 

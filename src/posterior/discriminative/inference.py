@@ -1,4 +1,4 @@
-"""What can be said of coefficients and probabilities beyond their estimates."""
+"""Standard errors, tests and intervals of coefficients and probabilities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether some combination of columns tells classes apart, so that no finite fit is the best."""
+"""Separation: a combination of columns divides the classes, so that no finite fit is the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the rows are: an engine sums a function over them, and never asks what it sums."""
+"""Engines: each sums a function over the rows it holds, and never asks what it sums."""
 
 from posterior.engines.engine import Engine
 from posterior.engines.local import Local, threads

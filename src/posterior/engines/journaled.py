@@ -1,6 +1,6 @@
-"""A long fit that can be killed: its sums are written down, and told again when it starts anew.
+"""A long fit that can be killed: its sums are written down, and read again when it starts anew.
 
-A solver is a function of the sums that it asked for. Started again and told the same ones, it
+A solver is a function of the sums that it asked for. Started again with the same ones, it
 comes to where it was, to the bit, without a look at the rows; no solver knows of it.
 """
 
@@ -27,7 +27,7 @@ SHARE = 0.02  # of the time, that writing may take
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """The sums that a fit was told, and the one that it waits for as far as it is known."""
+    """The sums that a fit has received, and the one that it waits for as far as it is known."""
 
     sums: list[Any]
     running: Any = None

@@ -1,4 +1,4 @@
-"""Which engine holds the rows that someone passed to fit."""
+"""Locates the engine that holds the rows passed to fit."""
 
 from __future__ import annotations
 

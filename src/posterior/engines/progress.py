@@ -1,4 +1,4 @@
-"""How far a pass over the rows is: one line of a terminal, written again and again."""
+"""Progress of a pass over the rows: one line of a terminal, written again and again."""
 
 from __future__ import annotations
 

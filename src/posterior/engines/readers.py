@@ -83,7 +83,7 @@ class Readers(Generic[B, T]):
             batch = None
             try:
                 batch = next(part.batches, None)
-            except BaseException as error:  # whoever waits for the answer is told
+            except BaseException as error:  # whoever waits for the answer gets it
                 answer.set_exception(error)
             with self._changed:
                 part.busy, part.over = False, batch is None

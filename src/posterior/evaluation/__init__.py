@@ -1,4 +1,4 @@
-"""How good a model is, and where: pure functions of held-out probabilities, rows and models.
+"""Evaluation of models: pure functions of held-out probabilities, rows and models.
 
 Nothing here knows an estimator: a model is whatever predicts, and `HeldOut` is what any
 `cross_validate` returns.

@@ -1,4 +1,4 @@
-"""Where the most probable class changes: points, curves, or the equations of surfaces."""
+"""Decision boundaries: points, curves, or the equations of surfaces."""
 
 from __future__ import annotations
 

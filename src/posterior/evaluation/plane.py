@@ -1,4 +1,4 @@
-"""What a model of two columns predicts everywhere in their plane."""
+"""Predictions of a model of two columns, everywhere in their plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well probabilities rank the rows: ROC and precision-recall curves, AUC."""
+"""ROC and precision-recall curves, and AUC: how well probabilities rank the rows."""
 
 from __future__ import annotations
 

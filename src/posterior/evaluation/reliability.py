@@ -1,4 +1,4 @@
-"""Whether probabilities come true as often as they say: reliability and calibration error."""
+"""Reliability and calibration error: whether probabilities come true as often as they say."""
 
 from __future__ import annotations
 

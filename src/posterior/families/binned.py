@@ -1,4 +1,4 @@
-"""Columns of numbers cut into bins that tell the groups apart."""
+"""Columns of numbers cut into bins that separate the groups."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class Binned(Family[Histograms, BinnedParameters]):
     highest value seen; beyond, it falls steeply, for all groups alike: no value is impossible, and
     the odds are those of the bin. A tail is as much as 1 % of its bin, and shares the bin's share.
 
-    Cuts are those of Fayyad and Irani (1993), which stop where a cut costs more than it tells, or,
+    Cuts are those of Fayyad and Irani (1993), which stop where a cut costs more than it says, or,
     with `n_bins`, of equal frequency where every group counts as much as any other. A column that
-    tells nothing has one bin.
+    says nothing has one bin.
 
     `prior` adds pseudo-rows to the bins of each group; by default one, spread as all groups are.
     All is learned from the weight of each group at each value, or, beyond `max_values` values, in

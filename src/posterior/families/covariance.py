@@ -1,4 +1,4 @@
-"""From scatter to covariance: own, shared, diagonal or spherical; shrunken or not."""
+"""Covariance from scatter: own, shared, diagonal or spherical; shrunken or not."""
 
 from __future__ import annotations
 

@@ -314,7 +314,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         if self.variance is not None:
             return -special.ndtri(tail) * np.sqrt(variance / rows), variance, variance
         freedom, squares = np.maximum(rows - spent, 0.0), variance * rows
-        if self.alike:  # all columns tell of the one variance
+        if self.alike:  # all columns inform the one variance
             telling = np.isfinite(variance)
             freedom, squares = (
                 np.where(telling, a, 0.0).sum(axis=1, keepdims=True) for a in (freedom, squares)

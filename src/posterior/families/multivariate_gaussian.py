@@ -254,7 +254,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         freedom = np.broadcast_to(np.maximum(freedom, 0.0), (k, d))
         variance = np.broadcast_to(np.einsum("kii->ki", parameters.covariance), (k, d))
         squares = variance * (weight.sum() if shared else weight)
-        if self.kind == "spherical":  # all columns tell of the one variance
+        if self.kind == "spherical":  # all columns inform the one variance
             freedom, squares = d * freedom, d * squares
         tail = (1 - level) / 2
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,4 +1,4 @@
-"""Which family each column has: the one of least log loss on rows that its sums never saw."""
+"""Families chosen by column: the one of least log loss on rows that its sums never saw."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames
 from posterior.data.names import plain
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.typing import Codes, Floats
 from posterior.plots.columns import Column, column_of, observed
 from posterior.plots.look import DIGITS, HEIGHT, INK, WIDTH, Chart, axis, colors, heading, optional
 
@@ -27,15 +27,8 @@ class Joint(Protocol):
     def predict_joint_log_proba(self, X: Any) -> Floats: ...
 
 
-class Generative(Joint, Protocol):
-    """A fitted one."""
-
-    classes_: Array
-    n_features_in_: int
-
-
 def densities(
-    model: Generative,
+    model: Any,
     X: Any,
     y: Any,
     feature: int | str = 0,
@@ -166,7 +159,7 @@ def _bars(x: Floats, codes: Codes, names: list[str], edges: Floats) -> list[dict
 
 
 def _curves(
-    model: Generative, column: Column, names: list[str], near: list[Floats], everywhere: Floats
+    model: Any, column: Column, names: list[str], near: list[Floats], everywhere: Floats
 ) -> list[dict[str, Any]]:
     """Points of p(x, k) over x, for each class k."""
     points, area = [], 0.0

@@ -1,4 +1,4 @@
-"""What each column tells, over all rows and for one."""
+"""Evidence of each column, over all rows and for one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOR, AGAINST, WHOLE = "for", "against", "prior and posterior"
 
 
 def evidence(features: Sequence[Any], values: ArrayLike, meaning: str = "evidence") -> look.Chart:
-    """A bar for what each column tells, the most telling first.
+    """A bar for the evidence of each column, the most informative first.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def evidence(features: Sequence[Any], values: ArrayLike, meaning: str = "evidenc
         ],
     )
     bars = base.mark_bar(color=look.PALETTE[0], height={"band": 0.62}, cornerRadiusEnd=2)
-    title = look.heading("What each column tells", ["The most telling first.", *said])
+    title = look.heading("Evidence of each column", ["The most informative first.", *said])
     return look.sized(alt.layer(bars), title).properties(height=alt.Step(ROW))
 
 
@@ -83,7 +83,7 @@ def waterfall(explanation: Any) -> look.Chart:
         start = rows[-1]["to"]
         rows.append(_bar(name, start, start + weight, FOR if weight > 0 else AGAINST))
     rows.append(_bar("posterior", 0.0, float(explanation.log_odds), WHOLE))
-    for place, row in enumerate(rows):  # a name may come twice: the place tells them apart
+    for place, row in enumerate(rows):  # a name may come twice: the place distinguishes them
         row["place"] = place
 
     y = alt.Y(

@@ -1,4 +1,4 @@
-"""What more rows are worth: scores by number of training rows."""
+"""Learning curves: scores by number of training rows."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ WIDTH, HEIGHT = 560, 320
 INK, PALE, PAPER = "#3d4450", "#e7e9ed", "#ffffff"  # PAPER: letters on a cell of full color
 DIGITS = ",.4~r"  # d3's way to say: four significant digits, no zeros behind them
 
-# Told apart with every kind of color blindness: at least 13 units of CIELAB between any two under
+# Distinct with every kind of color blindness: at least 13 units of CIELAB between any two under
 # the simulations of Machado et al. (2009), 25 between the first four.
 PALETTE = ("#1c62b7", "#e8820c", "#26b46b", "#80266d", "#74c0f0", "#5c3410", "#d6c400", "#6b7078")
 SMALL, LARGE = 1e-4, 1e10  # between them all digits are written out

@@ -1,4 +1,4 @@
-"""How many neighbors: what each number of them costs."""
+"""Error and log loss by number of neighbors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How coefficients grow as the penalty is taken away."""
+"""Regularization paths: coefficients by strength of the penalty."""
 
 from __future__ import annotations
 

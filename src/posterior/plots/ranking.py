@@ -1,4 +1,4 @@
-"""How well the probabilities rank the rows: ROC, precision and recall."""
+"""Curves of ranked rows: ROC, precision and recall."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def roc(curves: HeldOut | Curves, target: str = "class") -> look.Chart:
     Parameters
     ----------
     curves : HeldOut, or mapping of a class to (false positive rate, true positive rate)
-        What `cross_validate` returned, or each class against the rest. Up to eight are told apart
-        by color.
+        What `cross_validate` returned, or each class against the rest. Up to eight have
+        colors of their own.
     target : str, default="class"
         What the classes are.
 
@@ -44,8 +44,8 @@ def precision_recall(curves: HeldOut | Curves, target: str = "class") -> look.Ch
     Parameters
     ----------
     curves : HeldOut, or mapping of a class to (recall, precision)
-        What `cross_validate` returned, or each class against the rest. Up to eight are told apart
-        by color.
+        What `cross_validate` returned, or each class against the rest. Up to eight have
+        colors of their own.
     target : str, default="class"
         What the classes are.
 

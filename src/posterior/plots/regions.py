@@ -1,4 +1,4 @@
-"""What a model would say anywhere in the plane of two columns."""
+"""Decision regions: what a model predicts anywhere in the plane of two columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from posterior.plots import look
 
 OTHERS = "others"
 MOST_DOTS = 500
-SHADES = 2  # digits of a probability that can be told apart
+SHADES = 2  # digits of a probability that can be seen
 
 
 @overload

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Reliability diagrams: predicted probabilities against observed shares."""
 
 from __future__ import annotations
 

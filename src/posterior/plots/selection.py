@@ -1,4 +1,4 @@
-"""How many components: what each number of them was worth."""
+"""BIC and ICL by number of components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a solver went downhill, or EM uphill."""
+"""Traces of solvers and of EM: the objective by iteration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from posterior.data.typing import Floats, Integers
 from posterior.plots import look
 from posterior.plots.normals import MIXTURES
 
-POINTS, FEW = 300, 60  # of a line: more cannot be told apart, and more need no dots
+POINTS, FEW = 300, 60  # of a line: more cannot be seen, and more need no dots
 ROOM = 1.5  # times the largest, above it, and as much below the smallest
 
 

@@ -93,7 +93,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                 "generative",
                 2,
                 "Each column of numbers normal, with heavy tails, or cut into bins, whichever "
-                "foretells best; categories as shares, independent given the class.",
+                "predicts best; categories as shares, independent given the class.",
                 TableClassifier(NaiveBayes("auto"), roles),
                 _searched(roles, n_rows, n_classes),
                 searches=True,

@@ -128,7 +128,7 @@ def compare(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Judge models of a table by the same folds, and choose one.
+    """Score models of a table on the same folds, and choose one.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def compare(
     listed = [c for c in listed if models is None or c.key in models]
     report = progress or _silent
     judged, failures = [baseline(rows)], []
-    # soon judged first: those that take long then know whom they must beat
+    # soon scored first: those that take long then know whom they must beat
     soon = sorted(listed, key=lambda c: (not one_pass(c.classifier), c.searches))
     for i, candidate in enumerate(soon):
         report(candidate.name, i, len(soon))

@@ -60,7 +60,7 @@ class LabeledRows:
 
 
 def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> LabeledRows:
-    """Rows with labels, dealt out to folds by class; what had to be left out is told."""
+    """Rows with labels, dealt out to folds by class; what had to be left out is noted."""
     table = frames.as_frame(frame)
     assert table is not None
     name = column_named(table.columns, roles.target, "target column")

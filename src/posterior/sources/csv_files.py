@@ -208,7 +208,7 @@ def _names(header: list[str]) -> list[str]:
     return names
 
 
-@lru_cache(maxsize=64)  # all bytes tell the encoding, and a fit asks several times
+@lru_cache(maxsize=64)  # all bytes decide the encoding, and a fit asks several times
 def _head(place: Path, size: int, changed: int) -> tuple[str, str]:
     """The first line, and the encoding of the file."""
     opened = gzip.open if place.suffix.lower() == ".gz" else open

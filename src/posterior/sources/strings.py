@@ -1,4 +1,4 @@
-"""Whether columns of strings hold sentences, from sums over batches."""
+"""Statistics of strings over batches, which show whether a column holds sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 1 << 20  # hashes that are kept; of more different strings, the number is
 class Strings:
     """How many cells a column has, and how many different ones.
 
-    The smallest h of all hashes in [0, 1) tell their number: n ≈ (h - 1) / largest of them
+    The smallest h of all hashes in [0, 1) give their number: n ≈ (h - 1) / largest of them
     (Bar-Yossef et al. 2002). Up to h different strings, it is exact.
     """
 

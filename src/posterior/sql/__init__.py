@@ -1,4 +1,4 @@
-"""Where the rows are in a database: a fitted model as one query, and models fitted inside it."""
+"""Models and databases: a fitted model as one query, and models fitted inside the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sums a family needs, and the statistics that they are."""
+"""Sums that a family needs, in SQL, and the statistics that they are."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from posterior.data.typing import Array
 from posterior.sql.expressions import (
     SQL,
     between,
@@ -42,7 +43,7 @@ class Sheet:
     cells: dict[str, SQL] = field(default_factory=dict)
 
     def unused(self, name: str) -> str:
-        """The name, or one like it: databases do not tell capital letters from small ones."""
+        """The name, or one like it: databases may ignore the case of letters."""
         while name.casefold() in self.taken:
             name += "_"
         self.taken.add(name.casefold())
@@ -147,7 +148,7 @@ def indicator(condition: SQL) -> SQL:
     return exp.Case().when(condition, number(1.0), copy=False).else_(number(0.0), copy=False)
 
 
-def source_names(names: Sequence[object] | None, given: Sequence[str] | None, n: int) -> list[str]:
+def source_names(names: Array | None, given: Sequence[str] | None, n: int) -> list[str]:
     """What the columns are called in the table."""
     if given is not None:
         if isinstance(given, str) or len(given) != n:

@@ -1,4 +1,4 @@
-"""What every model comes down to: scores that are sums, and probabilities made of them."""
+"""Scores that are sums, to which every model comes down, and probabilities made of them."""
 
 from __future__ import annotations
 

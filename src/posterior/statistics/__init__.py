@@ -1,4 +1,4 @@
-"""What is added up: exact sums, and the statistics of a family made of them."""
+"""Statistics: exact sums, and what families make of them."""
 
 from posterior.kernels.pairs import Pair
 from posterior.statistics.algebra import Statistics

@@ -1,4 +1,4 @@
-"""Where to cut columns whose rows have classes."""
+"""Cut points of columns whose rows have classes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _frequency_cuts(value: Floats, code: Codes, weight: Floats, n_bins: int) -> 
 
 
 def ranges(cuts: Floats) -> list[str]:
-    """Bins as text, with as many digits as tell the cut points apart."""
+    """Bins as text, with as many digits as distinguish the cut points."""
     digits = next(
         (d for d in range(4, 17) if len({f"{cut:.{d}g}" for cut in cuts}) == len(cuts)), 17
     )

@@ -1,4 +1,4 @@
-"""How much of each class lies at each value of a column: it merges, in bounded memory."""
+"""Histograms of a column by class, which merge in bounded memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of each group lies at each value of columns of numbers: sums, in bounded memory."""
+"""Histograms of columns of numbers by group: sums, in bounded memory."""
 
 from __future__ import annotations
 

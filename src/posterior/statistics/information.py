@@ -1,4 +1,4 @@
-"""How much columns tell of the group, and of each other, in nats."""
+"""Mutual information of columns with the group, and with each other, in nats."""
 
 from __future__ import annotations
 

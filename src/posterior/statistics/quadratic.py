@@ -1,4 +1,4 @@
-"""What rows add to a function that is minimized: value, gradient and, if wanted, curvature."""
+"""Value, gradient and, if wanted, curvature that rows add to a function that is minimized."""
 
 from __future__ import annotations
 

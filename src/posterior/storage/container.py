@@ -47,7 +47,7 @@ def write(path: Path, tensors: Mapping[str, Array], head: Head) -> None:
 def _created(beside: Path, path: Path) -> BinaryIO:
     """A new file that nobody may read who may not read the one at `path`, at any moment.
 
-    Of a first file, the umask tells the permissions.
+    Of a first file, the umask sets the permissions.
     """
     try:
         like = os.stat(path)

@@ -1,4 +1,4 @@
-"""How many groups and columns statistics and parameters are for, if all their arrays agree."""
+"""Extents of statistics and parameters: groups and columns, if all their arrays agree."""
 
 from __future__ import annotations
 

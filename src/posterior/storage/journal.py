@@ -1,4 +1,4 @@
-"""What a fit has summed so far, in a file: arrays and a JSON tree, as of a model."""
+"""Checkpoints: what a fit has summed so far, in a file of arrays and a JSON tree."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class JournalFile:
             known = Reader(tensors, tree["arrays"]).value(tree["known"])
         except (CheckpointError, OSError, MemoryError):
             raise
-        except Exception as error:  # whatever a strange tree does to the reader
+        except Exception as error:  # whatever a damaged tree does to the reader
             raise CheckpointError(
                 f"Expected the checkpoint of a fit, but {str(self._path)!r} is something else, or "
                 "damaged. Delete it, or name another file."

@@ -115,7 +115,7 @@ def _check_version(head: container.Head, path: Path) -> int:
     """The version of the tree, if it is one that can be read."""
     schema = head.get("schema")
     if type(schema) is not int or schema < 1:
-        raise ModelFileError(f"Expected a model file, but {str(path)!r} tells no version of one.")
+        raise ModelFileError(f"Expected a model file, but {str(path)!r} has no version of one.")
     if schema > SCHEMA:
         raise ModelFileError(
             f"Expected a model file of version {SCHEMA} or before, but {str(path)!r} was written "

@@ -1,4 +1,4 @@
-"""What a stream of logistic regression takes on trust, looked at when its model is read."""
+"""Checks of a stream of logistic regression, when its model is read."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _columns(model: Any) -> list[dict[str, Any]] | None:
 
 def rows_learned(model: Any) -> float | None:
     """The weight of the rows that the model was learned from, where it knows."""
-    statistics = getattr(model, "statistics_", None)
+    statistics: Any = getattr(model, "statistics_", None)
     if isinstance(statistics, JointStatistics):
         return float(statistics.weight.rounded().sum())
     counted = isinstance(statistics, TermCounts | DocumentFrequencies)

@@ -192,17 +192,17 @@ def _refused(path: str, what: str) -> TypeError:
     )
 
 
-def built(kind: Any, state: dict[str, Any]) -> Any:
+def built(kind: type[Any], state: dict[str, Any]) -> Any:
     """An object of a known class."""
     if is_dataclass(kind):
         names = {f.name for f in fields(kind) if f.init}
         unknown = [name for name in state if name not in names]
         if unknown:
             raise ModelFileError(f"Expected fields of {kind.__name__}, got {unknown[0]!r:.60}.")
-        value = kind(**state)
+        value: Any = kind(**state)
     else:
         check_names(kind, state)
-        value = kind.__new__(kind)
+        value = object.__new__(kind)
         younger = {n: v for n, v in parameters(kind).items() if n not in state}
         if inspect.Parameter.empty in younger.values():
             raise ModelFileError(f"Expected all parameters of {kind.__name__}, got some.")
@@ -221,7 +221,7 @@ def built(kind: Any, state: dict[str, Any]) -> Any:
 def check_names(kind: type, state: dict[str, Any]) -> None:
     """Attributes are values: none may stand in the place of a method.
 
-    Those of an estimator are parameters, or learned, which an underscore tells.
+    Those of an estimator are parameters, or learned, which end in an underscore.
     """
     known = parameters(kind)
     for name in state:

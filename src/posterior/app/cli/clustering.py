@@ -78,7 +78,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _roles(table: pa.Table, drop: list[str]) -> Roles:
-    """What the columns are, beside a target that tells nothing."""
+    """What the columns are, beside a target that is constant."""
     import pyarrow as pa
 
     from posterior.preprocessing.infer_roles import infer, reasons

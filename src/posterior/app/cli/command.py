@@ -82,7 +82,7 @@ def add_command(app: typer.Typer, function: Callable[..., Answer]) -> None:
     def run(*, debug: bool, **options: Any) -> None:
         # Commands that write rows look at --json themselves: it says where the rows go.
         as_json = options["json"] if "json" in known.parameters else options.pop("json")
-        with _errors_told(debug), _warnings_told() as noted:
+        with _errors_shown(debug), _warnings_noted() as noted:
             answer = function(**options)
             if as_json:
                 _write_json({**answer.facts, "warnings": noted})
@@ -112,7 +112,7 @@ def counted(n: int, what: str) -> str:
 
 
 @contextmanager
-def _errors_told(debug: bool) -> Iterator[None]:
+def _errors_shown(debug: bool) -> Iterator[None]:
     try:
         yield
     except (typer.Exit, typer.Abort, typer.BadParameter):
@@ -123,11 +123,11 @@ def _errors_told(debug: bool) -> Iterator[None]:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        typer.echo(f"posterior: {told(error)}", err=True)
+        typer.echo(f"posterior: {sentence(error)}", err=True)
         raise typer.Exit(WRONG) from None
 
 
-def told(error: Exception) -> str:
+def sentence(error: Exception) -> str:
     """An error in one line."""
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
@@ -142,7 +142,7 @@ def told(error: Exception) -> str:
 
 
 @contextmanager
-def _warnings_told() -> Iterator[list[str]]:
+def _warnings_noted() -> Iterator[list[str]]:
     """Warnings by their words alone, each once."""
     noted: list[str] = []
 

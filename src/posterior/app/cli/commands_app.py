@@ -20,7 +20,7 @@ app = typer.Typer(
     name="posterior",
     no_args_is_help=True,
     rich_markup_mode=None,  # plain help starts in half the time
-    pretty_exceptions_enable=False,  # errors of a command are told by command()
+    pretty_exceptions_enable=False,  # errors of a command are shown by command()
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

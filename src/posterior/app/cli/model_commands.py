@@ -23,8 +23,8 @@ def inspect(model: MODEL) -> Answer:
     from posterior.storage import inspect
 
     known = models.load(model)  # which takes the checksum
-    told = {**inspect(model), **_inside(known)}
-    return Answer({"file": model, **told}, [_summary(model, told), *_columns(told)])
+    facts = {**inspect(model), **_inside(known)}
+    return Answer({"file": model, **facts}, [_summary(model, facts), *_columns(facts)])
 
 
 def _inside(model: Any) -> dict[str, Any]:
@@ -48,21 +48,21 @@ def _inside(model: Any) -> dict[str, Any]:
     }
 
 
-def _summary(path: str, told: dict[str, Any]) -> Table:
+def _summary(path: str, facts: dict[str, Any]) -> Table:
     from rich.table import Table
 
-    rows, classes, left_out = told.get("rows"), told.get("classes"), told.get("left_out")
+    rows, classes, left_out = facts.get("rows"), facts.get("classes"), facts.get("left_out")
     lines = {
-        "file": f"{path} ({told['bytes']:,} bytes)",
-        "model": told["model"],
-        "corrected by": told["calibration"],
-        "target": told["target"],
+        "file": f"{path} ({facts['bytes']:,} bytes)",
+        "model": facts["model"],
+        "corrected by": facts["calibration"],
+        "target": facts["target"],
         "classes": None if classes is None else _listed(classes),
         "rows learned": None if rows is None else f"{rows:,.10g}",
-        "columns": told.get("n_features"),
+        "columns": facts.get("n_features"),
         "left out": _listed(left_out) if left_out else None,
-        "written by": f"posterior {told['version']}, format {told['schema']}",
-        "checksum": f"sha256 {told['sha256'][:16]}…, which fits",
+        "written by": f"posterior {facts['version']}, format {facts['schema']}",
+        "checksum": f"sha256 {facts['sha256'][:16]}…, which fits",
     }
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
@@ -73,11 +73,11 @@ def _summary(path: str, told: dict[str, Any]) -> Table:
     return table
 
 
-def _columns(told: dict[str, Any]) -> list[Any]:
+def _columns(facts: dict[str, Any]) -> list[Any]:
     """The columns and what each is read as, where the model decides that."""
     from rich.table import Table
 
-    columns = told.get("columns") or []
+    columns = facts.get("columns") or []
     if not columns:
         return []
     table = Table(box=None, pad_edge=False, header_style="dim")

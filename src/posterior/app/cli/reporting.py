@@ -30,7 +30,7 @@ def report(
     ] = None,
     subgroup: Annotated[
         list[str] | None,
-        typer.Option("--subgroup", metavar="COLUMN", help="Judge by its values; may be repeated."),
+        typer.Option("--subgroup", metavar="COLUMN", help="Score by its values; may be repeated."),
     ] = None,
     drop: LEFT_OUT = None,
     seed: SEED = 0,

@@ -1,4 +1,4 @@
-"""The decision boundary in the two most telling numbers."""
+"""The decision boundary in the two most informative numbers."""
 
 from __future__ import annotations
 

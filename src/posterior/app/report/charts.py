@@ -175,10 +175,10 @@ def _evidence(facts: Facts) -> list[Figure]:
 
 
 def _distributions(facts: Facts, classes: list[str], target: str) -> list[Figure]:
-    """Numbers and categories together, the most telling first."""
-    told = {feature.name: place for place, feature in enumerate(facts.evidence)}
+    """Numbers and categories together, the most informative first."""
+    rank = {feature.name: place for place, feature in enumerate(facts.evidence)}
     both: list[NumberDistribution | CategoryDistribution] = [*facts.numbers, *facts.categories]
-    both.sort(key=lambda d: told.get(d.name, len(told)))
+    both.sort(key=lambda d: rank.get(d.name, len(rank)))
     most = FEW if len(classes) <= len(PALETTE) else MANY
     figures = []
     for place, d in enumerate(both[:most]):

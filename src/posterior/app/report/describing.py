@@ -142,7 +142,7 @@ def choice_facts(comparison: Comparison, seed: int) -> Choice:
     chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
     least = f"{best.name} has the least log loss, {best.log_loss}"
     if comparison.judged[0].given_up is not None:
-        least += ", of the models that were judged on all folds"
+        least += ", of the models that were scored on all folds"
     if chosen is best:
         why = least
         others = [j for j in comparison.judged if j.candidate and j is not chosen]
@@ -199,7 +199,7 @@ def percent(found: Measure) -> str:
 
 
 def _without_leaks(comparison: Comparison, seed: int) -> list[WithoutColumn]:
-    """What naive Bayes can do without a column that alone tells the answer."""
+    """What naive Bayes can do without a column that alone gives the answer away."""
     roles, rows = comparison.roles, comparison.rows
     found = []
     leaks = [c.name for c in roles.table if any(f.kind == "leak" for f in c.flags)]
@@ -214,7 +214,7 @@ def _without_leaks(comparison: Comparison, seed: int) -> list[WithoutColumn]:
 
 
 def naive_bayes_parameters(model: NaiveBayes, ranked: list[str]) -> Parameters:
-    """Means, deviations and shares of the most telling columns."""
+    """Means, deviations and shares of the most informative columns."""
     table = model.parameters(LEVEL)
     place = {name: i for i, name in enumerate(ranked)}
     lines = range(len(table))

@@ -23,7 +23,7 @@ MOST_VALUES = 20
 def distributions(
     rows: LabeledRows, columns: list[ColumnRole], model: NaiveBayes, table: Any, most: int = 12
 ) -> tuple[list[NumberDistribution], list[CategoryDistribution]]:
-    """Of columns in the order they come, most telling first."""
+    """Of columns in the order they come, most informative first."""
     frame = frames.as_frame(table)
     assert frame is not None
     parameters = fitted(model.parameters())

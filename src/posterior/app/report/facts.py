@@ -24,7 +24,7 @@ from posterior.app.report.describing import (
     naive_bayes_parameters,
 )
 from posterior.app.report.distributions_section import distributions
-from posterior.app.report.held_out_evidence import Testimony
+from posterior.app.report.held_out_evidence import HeldOutEvidence
 from posterior.app.report.learning_section import learning_curves
 from posterior.app.report.report_schema import (
     CategoryDistribution,
@@ -67,7 +67,7 @@ class Study:
 
 @dataclass(slots=True)
 class Clock:
-    """How long each step took, told to whoever watches."""
+    """How long each step took, reported to whoever watches."""
 
     steps: list[Step] = field(default_factory=list)
 
@@ -135,18 +135,18 @@ def study(
         pair = [listed[key] for key in keys[read] if key in listed]
         learning = learning_curves(rows, pair, seed)
     with clock.step("evidence"):
-        testimony = Testimony.hear(rows, roles, seed) if roles.table else None
-        evidence = [] if testimony is None else testimony.features()
+        held_out_evidence = HeldOutEvidence.of(rows, roles, seed) if roles.table else None
+        evidence = [] if held_out_evidence is None else held_out_evidence.features()
         ranked = [feature.name for feature in evidence]
     with clock.step("distributions"):
         numbers: list[NumberDistribution] = []
         categories: list[CategoryDistribution] = []
         parameters: list[Parameters] = []
-        if testimony is not None:
+        if held_out_evidence is not None:
             with quiet():
-                naive = NaiveBayes().fit(testimony.table, rows.y)
+                naive = NaiveBayes().fit(held_out_evidence.table, rows.y)
             columns = [roles[name] for name in ranked]
-            numbers, categories = distributions(rows, columns, naive, testimony.table)
+            numbers, categories = distributions(rows, columns, naive, held_out_evidence.table)
             parameters = [naive_bayes_parameters(naive, ranked)]
     with clock.step("parameters"):
         logistic = logistic_parameters(comparison, rows)
@@ -156,7 +156,7 @@ def study(
     with clock.step("rows"):
         multinomial = listed.get("text-multinomial")
         words = None if multinomial is None else TellingWords.learn(rows, roles, multinomial)
-        surprising = surprises(chosen, rows, roles, testimony, words)
+        surprising = surprises(chosen, rows, roles, held_out_evidence, words)
     found = Facts(
         schema=SCHEMA,
         version=version("posterior"),
@@ -187,7 +187,7 @@ def study(
         parameters=parameters,
         snippets=snippets(source, roles),
         predictions=predictions(chosen, rows),
-        how=how(comparison, seed, testimony),
+        how=how(comparison, seed, held_out_evidence),
     )
     return Study(found, model, comparison)
 
@@ -227,12 +227,12 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
     ]
 
 
-def how(comparison: Comparison, seed: int, testimony: Testimony | None) -> list[str]:
+def how(comparison: Comparison, seed: int, held_out_evidence: HeldOutEvidence | None) -> list[str]:
     """Sentences that say what the numbers mean."""
     n_folds = comparison.rows.n_folds
     said = [
         f"Rows were dealt out to {n_folds} folds by class, by chance (seed {seed}); all models "
-        "were judged by the same folds, each row by models that never saw it.",
+        "were compared on the same folds, each row predicted by models that never saw it.",
         "Log loss is the mean of -log of the probability that a row's own class got, in nats; the "
         "Brier score is the mean squared distance between probabilities and the truth, summed over "
         "classes; standard errors are from fold to fold.",
@@ -246,10 +246,10 @@ def how(comparison: Comparison, seed: int, testimony: Testimony | None) -> list[
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
-    if testimony is not None and len(testimony.index) < len(comparison.rows):
+    if held_out_evidence is not None and len(held_out_evidence.index) < len(comparison.rows):
         said.append(
             f"The evidence of columns and the rows unlike all others are those of "
-            f"{len(testimony.index):,} of {len(comparison.rows):,} rows, drawn by class."
+            f"{len(held_out_evidence.index):,} of {len(comparison.rows):,} rows, drawn by class."
         )
     sampled = [j for j in comparison.judged if len(j.index) < len(comparison.rows)]
     said += [

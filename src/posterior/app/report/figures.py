@@ -31,7 +31,7 @@ class Figure:
 
     @property
     def described(self) -> str:
-        """What someone who cannot see the chart is told."""
+        """The chart in words, for someone who cannot see it."""
         names = ", ".join(name for name, _ in self.legend.entries)
         return " ".join(f"Chart: {self.title}. {self.said} {names}".split())
 

@@ -1,7 +1,7 @@
-"""What each column says, by naive Bayes models that never saw the row.
+"""Evidence of each column, by naive Bayes models that never saw the row.
 
 log p(x, k) = log π_k + Σⱼ log p(xⱼ | k): the terms of a column are its evidence, and the model
-without the column is the same sum without them. So all columns are judged by one set of terms.
+without the column is the same sum without them. So one set of terms evaluates all columns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_NATS = -np.log(1e-12)  # that one row can count for: far out, densities say
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Testimony:
+class HeldOutEvidence:
     """Naive Bayes models, one without each fold, and what they say of some rows."""
 
     models: dict[int, NaiveBayes]  # by the fold that the model never saw
@@ -41,7 +41,7 @@ class Testimony:
     table: Any  # all rows, prepared
 
     @classmethod
-    def hear(cls, rows: LabeledRows, roles: Roles, seed: int) -> Testimony:
+    def of(cls, rows: LabeledRows, roles: Roles, seed: int) -> HeldOutEvidence:
         table = rows.reading(TableClassifier(NaiveBayes(), roles))
         cells = len(rows.classes) * len(roles.table)
         index = sampled(rows, min(MOST_ROWS, max(200, MOST_TERMS // cells)), seed)
@@ -65,7 +65,7 @@ class Testimony:
         return cls(models, index, terms, log_prior, [c.name for c in roles.table], rows, table)
 
     def features(self) -> list[FeatureEvidence]:
-        """How much each column says, the most telling first."""
+        """How much each column says, the most informative first."""
         codes = self.rows.codes[self.index]
         folds = self.rows.folds[self.index]
         own = np.arange(len(codes)), codes

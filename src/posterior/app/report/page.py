@@ -60,9 +60,9 @@ SECTIONS = {
     "reliability": "Can the probabilities be trusted?",
     "mistakes": "Where it goes wrong",
     "learning": "What more rows are worth",
-    "evidence": "What each column tells",
+    "evidence": "Evidence of each column",
     "distributions": "How the classes differ",
-    "boundary": "The two most telling columns",
+    "boundary": "The two most informative columns",
     "rows": "Rows to look at",
     "subgroups": "Is it as good for everyone?",
     "missing": "Rows with missing cells",
@@ -163,12 +163,12 @@ def _flags(facts: Facts) -> list[tuple[str, Flag]]:
 
 
 def _ordered_columns(facts: Facts) -> list[ColumnRole]:
-    """The target, then the most telling columns; a short table stays as the file has it."""
+    """The target, then the most informative columns; a short table stays as the file has it."""
     columns = facts.data.columns
     if len(columns) <= SHOWN:
         return columns
-    told = {feature.name: place for place, feature in enumerate(facts.evidence)}
-    return sorted(columns, key=lambda c: -1 if c.role == "target" else told.get(c.name, len(told)))
+    rank = {feature.name: place for place, feature in enumerate(facts.evidence)}
+    return sorted(columns, key=lambda c: -1 if c.role == "target" else rank.get(c.name, len(rank)))
 
 
 def _ordered_classes(facts: Facts) -> list[ClassCount]:

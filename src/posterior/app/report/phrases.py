@@ -55,13 +55,13 @@ def extent(column: ColumnRole) -> str:
 def gaps(columns: Sequence[ColumnRole], most: int = 5) -> str:
     """Where cells are missing, the most first: deck (688, not used), age (177)."""
     some = sorted((c for c in columns if c.missing), key=lambda c: -c.missing)
-    told = [
+    listed = [
         f"{short(c.name)} ({count(c.missing)}"
         + (")" if c.used or c.role == "target" else ", not used)")
         for c in some[:most]
     ]
-    rest = len(some) - len(told)
-    return ", ".join(told) + (f" and {rest} more column{'s'[: rest > 1]}" if rest else "")
+    rest = len(some) - len(listed)
+    return ", ".join(listed) + (f" and {rest} more column{'s'[: rest > 1]}" if rest else "")
 
 
 def measure(found: Measure, n: int = 3) -> str:
@@ -108,7 +108,7 @@ def short(name: Any, most: int = 40) -> str:
 
 
 def shortened(names: Sequence[Any], most: int = 28) -> list[str]:
-    """Names cut short and still told apart."""
+    """Names cut short, and still different."""
     found: list[str] = []
     for name in names:
         text = base = short(name, most)

@@ -135,7 +135,7 @@ class LearningCurves:
 
 @dataclass(frozen=True, slots=True)
 class FeatureEvidence:
-    """How much a feature says, most telling first; of the naive Bayes."""
+    """How much a feature says, most informative first; of the naive Bayes."""
 
     name: str
     weight: float  # mean |log p(x_j | own class) - log p(x_j | best other class)|, in nats
@@ -184,7 +184,7 @@ class BoundaryPoint:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Posteriors of the chosen kind of model, fitted to the two most telling numbers alone."""
+    """Posteriors of the chosen kind of model, fitted to the two most informative numbers alone."""
 
     model: str
     x_name: str
@@ -240,7 +240,7 @@ class MissingFacts:
 
 @dataclass(frozen=True, slots=True)
 class ParameterFacts:
-    """One parameter with its interval; the most telling ones first."""
+    """One parameter with its interval; the most informative ones first."""
 
     feature: str
     parameter: str  # mean, variance, share of a value, log odds per unit, ...
@@ -308,8 +308,8 @@ class Facts:
     precision_recall: list[RankCurve]
     learning: LearningCurves | None
     evidence: list[FeatureEvidence]
-    numbers: list[NumberDistribution]  # most telling first, at most 12
-    categories: list[CategoryDistribution]  # most telling first, at most 12
+    numbers: list[NumberDistribution]  # most informative first, at most 12
+    categories: list[CategoryDistribution]  # most informative first, at most 12
     terms: list[TextTerms]
     boundary: Boundary | None
     surprises: Surprises

@@ -57,11 +57,11 @@ def by_subgroup(
 def _default_subgroups(roles: Roles) -> list[str]:
     few = [c.name for c in roles.used if c.role in ("category", "boolean") and c.distinct <= 6]
 
-    def told(name: str) -> int:
+    def rank(name: str) -> int:
         words = [i for i, word in enumerate(TELLING_NAMES) if word in name.casefold()]
         return words[0] if words else len(TELLING_NAMES)
 
-    return sorted(few, key=told)[:DEFAULT_SUBGROUPS]
+    return sorted(few, key=rank)[:DEFAULT_SUBGROUPS]
 
 
 def _values(rows: LabeledRows, name: str, index: Array) -> list[str | None]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.app.report.held_out_evidence import Testimony
+from posterior.app.report.held_out_evidence import HeldOutEvidence
 from posterior.app.report.report_schema import RowFacts, StrangeRow, Surprises
 from posterior.app.report.telling_words import TellingWords
 from posterior.data import frames
@@ -31,7 +31,7 @@ def surprises(
     judged: Judged,
     rows: LabeledRows,
     roles: Roles,
-    testimony: Testimony | None,
+    by_column: HeldOutEvidence | None,
     words: TellingWords | None,
 ) -> Surprises:
     """By probabilities from models that never saw the row."""
@@ -42,13 +42,13 @@ def surprises(
     doubted = doubtful_labels(held_out)
     order = distinct_places(least_expected(held_out), rows, index)
     table = rows.frame
-    ranked = [] if testimony is None else [f.name for f in testimony.features()]
+    ranked = [] if by_column is None else [f.name for f in by_column.features()]
     shown = shown_columns(roles, ranked)
 
     unexpected, errors = order[:MOST], [i for i in order if doubted[i]][:MOST]
-    if words is not None:  # nor may the words of a row be judged by a model that saw it
+    if words is not None:  # nor may the words of a row be predicted by a model that saw it
         words = words.without({int(index[i]) for i in (*unexpected, *errors)})
-    witnesses = [w for w in (words, testimony) if w is not None]
+    sources = [w for w in (words, by_column) if w is not None]
 
     def facts(i: int) -> RowFacts:
         row = int(index[i])
@@ -61,7 +61,7 @@ def surprises(
             proba_label=float(own[i]),
             proba_predicted=float(top[i]),
             values=row_values(table, row, shown),
-            reasons=[r for w in witnesses for r in w.reasons(row, against, code)][:REASONS],
+            reasons=[r for w in sources for r in w.reasons(row, against, code)][:REASONS],
         )
 
     return Surprises(
@@ -69,7 +69,7 @@ def surprises(
         likely_errors=[facts(i) for i in errors],
         n_likely_errors=int(doubted.sum()),
         rule=RULE,
-        strange=[] if testimony is None else _strange(rows, testimony, shown),
+        strange=[] if by_column is None else _strange(rows, by_column, shown),
     )
 
 
@@ -86,7 +86,7 @@ def distinct_places(order: Any, rows: LabeledRows, index: Any) -> list[int]:
 
 
 def shown_columns(roles: Roles, ranked: list[str]) -> list[str]:
-    """Identifiers, by which people know a row, then what tells most."""
+    """Identifiers, by which people know a row, then the most informative columns."""
     names = [c.name for c in roles.columns if c.role == "identifier"][:2]
     names += [c.name for c in roles.text]
     return [*names, *(ranked or [c.name for c in roles.table])][:MOST_CELLS]
@@ -104,12 +104,12 @@ def row_values(frame: Any, row: int, names: list[str]) -> dict[str, str]:
     return found
 
 
-def _strange(rows: LabeledRows, testimony: Testimony, shown: list[str]) -> list[StrangeRow]:
-    evidence = testimony.log_evidence()
-    order = distinct_places(np.argsort(evidence, kind="stable"), rows, testimony.index)
+def _strange(rows: LabeledRows, by_column: HeldOutEvidence, shown: list[str]) -> list[StrangeRow]:
+    evidence = by_column.log_evidence()
+    order = distinct_places(np.argsort(evidence, kind="stable"), rows, by_column.index)
     found = []
     for i in order[:STRANGE]:
-        row = int(testimony.index[i])
+        row = int(by_column.index[i])
         found.append(
             StrangeRow(
                 row=int(rows.places[row]) + 1,

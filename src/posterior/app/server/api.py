@@ -226,13 +226,13 @@ def explained(served: Served, why: Why) -> Explanation:
     of = ranked[0] if why.of is None else _code(labels, why.of)
     others = [k for k in ranked if k != of] or [of]
     against = others[0] if why.against is None else _code(labels, why.against)
-    told = reasons(served, X, why.row, why.priors, (of, against))
+    found = reasons(served, X, why.row, why.priors, (of, against))
     return Explanation(
         **prediction.model_dump(),
         of=labels[of],
         against=labels[against] if against != of else None,
-        started=told.started,
-        start=None if told.start is None else named(served, told.start),
+        started=found.started,
+        start=None if found.start is None else named(served, found.start),
         terms=[
             TermFacts(
                 name=term.name,
@@ -240,10 +240,10 @@ def explained(served: Served, why: Why) -> Explanation:
                 scores=named(served, term.scores),
                 weight=float(np.clip(term.scores[of] - term.scores[against], -FARTHEST, FARTHEST)),
             )
-            for term in told.terms
+            for term in found.terms
         ],
-        pieces=told.pieces,
-        neighbors=[{k: _simple(v) for k, v in n.items()} for n in told.neighbors],
+        pieces=found.pieces,
+        neighbors=[{k: _simple(v) for k, v in n.items()} for n in found.neighbors],
     )
 
 

@@ -1,4 +1,4 @@
-"""What stands before the application: whose requests are heard, how large, and what they see.
+"""Guard before the application: whose requests are answered, how large, and what they see.
 
 A page of another site must not ask or train here, neither by posting across sites (Origin) nor
 under a name of its own that it points to this machine (DNS rebinding, Host).
@@ -104,9 +104,9 @@ class Guard:
         """The body, up to what its kind may have."""
         upload = headers.get("content-type", "").startswith("multipart/form-data")
         most = self.limits.upload_bytes if upload else self.limits.json_bytes
-        told = headers.get("content-length", "0")
+        length = headers.get("content-length", "0")
         too_large = RequestError(f"Expected at most {most / 1e6:,.0f} MB, got more.", 413)
-        if not told.isdecimal() or int(told) > most:
+        if not length.isdecimal() or int(length) > most:
             raise too_large
         seen = 0
 

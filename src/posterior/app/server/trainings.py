@@ -134,13 +134,13 @@ class Trainings:
             training.served = Served(model, f"{training.facts.target} in {training.facts.source}")
             self._set(training, state="done", step="done", summary=found["summary"])
         except Exception as error:
-            told = without(training.folder, error)
-            self._set(training, state="failed", step="failed", error=told)
+            reason = without(training.folder, error)
+            self._set(training, state="failed", step="failed", error=reason)
         finally:
             upload.unlink(missing_ok=True)
 
     def _work(self, training: Training, upload: Path, bands: str | None) -> dict[str, str]:
-        """Let the worker train, and hear what it says; the last line counts."""
+        """Let the worker train, and read what it writes; the last line counts."""
         task = {
             "upload": str(upload),
             "source": training.facts.source,
@@ -161,20 +161,20 @@ class Trainings:
             )
         too_long = threading.Timer(self._limits.training_seconds, process.kill)
         too_long.start()
-        told: dict[str, str] = {}
+        found: dict[str, str] = {}
         try:
             with process:
                 assert process.stdin is not None and process.stdout is not None
                 process.stdin.write(json.dumps(task))
                 process.stdin.close()
                 for line in process.stdout:
-                    told = json.loads(line)
-                    if "step" in told:
-                        self._set(training, step=told["step"])
+                    found = json.loads(line)
+                    if "step" in found:
+                        self._set(training, step=found["step"])
         finally:
             too_long.cancel()
             self._process = None
-        return told
+        return found
 
     def _set(self, training: Training, **changes: str) -> None:
         seconds = time.monotonic() - training.begun

@@ -52,7 +52,7 @@ def _tell(**facts: Any) -> None:
 
 
 def main() -> None:
-    """Train as asked; an error is told in one sentence."""
+    """Train as asked; an error is one sentence."""
     warnings.simplefilter("ignore")
     _tell(step="reading")
     try:

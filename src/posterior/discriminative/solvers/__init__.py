@@ -1,4 +1,4 @@
-"""Ways downhill. A solver sees an objective and never a row."""
+"""Solvers, which see an objective and never a row."""
 
 from posterior.discriminative.solvers.gradient_ascent import GradientAscent
 from posterior.discriminative.solvers.newton import Newton

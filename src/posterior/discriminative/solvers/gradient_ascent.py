@@ -1,4 +1,4 @@
-"""The lectures' way: a step of η along the gradient of the log-likelihood."""
+"""Gradient ascent as in lectures: a step of η along the gradient of the log-likelihood."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from posterior.discriminative.solvers.solution import (
     TIRED,
     Solution,
     Step,
+    Trace,
     Watch,
     ignore,
-    largest,
 )
 
 ROUNDING = 1e-9  # of the objective: growth that is none
@@ -35,22 +35,21 @@ class GradientAscent:
     max_iter: int = 10_000
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
-        coef, trace, converged = start, [], self.tol == 0
+        coef, trace, converged = start, Trace(objective), self.tol == 0
         for _ in range(self.max_iter):
             q = objective.gradient(coef)
-            trace.append(Step(q.value, largest(q.gradient) / objective.weight, self.step))
+            trace.add(q, self.step)
             change = -self.step * q.gradient
             coef = coef + change
             watch(coef)
             if np.abs(change).max(initial=0.0) < self.tol:
                 converged = True
                 break
-        q = objective.gradient(coef)
-        trace.append(Step(q.value, largest(q.gradient) / objective.weight, self.step))
+        trace.add(objective.gradient(coef), self.step)
         # without a tolerance the steps are all that was asked, unless they lead away
-        if diverged(trace) or (not converged and overshot(trace)):
-            return Solution(coef, tuple(trace), False, OVERSHOT)
-        return Solution(coef, tuple(trace), converged, CONVERGED if converged else TIRED)
+        if diverged(trace.steps) or (not converged and overshot(trace.steps)):
+            return trace.end(coef, False, OVERSHOT)
+        return trace.end(coef, converged, CONVERGED if converged else TIRED)
 
 
 def diverged(trace: Sequence[Step]) -> bool:

@@ -1,4 +1,4 @@
-"""How far to go in a direction."""
+"""Line search: how far to go in a direction."""
 
 from __future__ import annotations
 

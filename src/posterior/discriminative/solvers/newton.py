@@ -9,19 +9,7 @@ import numpy as np
 from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers.line_search import search
-from posterior.discriminative.solvers.solution import (
-    CONVERGED,
-    STOP,
-    STUCK,
-    TIRED,
-    Solution,
-    Step,
-    Stop,
-    Watch,
-    ignore,
-    largest,
-    near,
-)
+from posterior.discriminative.solvers.solution import STOP, Solution, Stop, Trace, Watch, ignore
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +19,20 @@ class Newton:
     stop: Stop = STOP
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
-        coef, rows = start, objective.weight
+        coef, trace = start, Trace(objective)
         q = objective.quadratic(coef)
-        trace = [Step(q.value, largest(q.gradient) / rows, 0.0)]
+        trace.add(q, 0.0)
         while True:
             direction = newton_direction(q.hessian, q.gradient)
             decrease = -0.5 * float((q.gradient * direction).sum())
-            if self.stop.done(q, rows, decrease):
-                # the direction is there already, and doubles the digits
-                return Solution(coef + direction, tuple(trace), True, CONVERGED)
-            if len(trace) > self.stop.max_iter:
-                return Solution(coef, tuple(trace), False, TIRED)
+            # the direction is there already, and doubles the digits
+            if end := trace.ended(self.stop, coef, q, decrease, coef + direction):
+                return end
             found = search(objective.quadratic, coef, q, direction)
             if found is None:
-                return Solution(coef, tuple(trace), near(q, decrease), STUCK)
+                return trace.stuck(coef, q, decrease)
             coef, q = coef + found[0] * direction, found[1]
-            trace.append(Step(q.value, largest(q.gradient) / rows, found[0]))
+            trace.add(q, found[0])
             watch(coef)
 
 

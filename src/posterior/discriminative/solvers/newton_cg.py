@@ -10,19 +10,7 @@ import numpy as np
 from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers.line_search import ROUNDING
-from posterior.discriminative.solvers.solution import (
-    CONVERGED,
-    STOP,
-    STUCK,
-    TIRED,
-    Solution,
-    Step,
-    Stop,
-    Watch,
-    ignore,
-    largest,
-    near,
-)
+from posterior.discriminative.solvers.solution import STOP, Solution, Stop, Trace, Watch, ignore
 
 INNER = 200  # products for one direction
 FLAT = 1e-12  # of what the diagonal promises: no curvature at all
@@ -45,21 +33,19 @@ class NewtonCG:
     stop: Stop = STOP
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
-        coef, rows, radius = start, objective.weight, np.inf
+        coef, trace, radius = start, Trace(objective), np.inf
         q = objective.gradient(coef)
-        trace = [Step(q.value, largest(q.gradient) / rows, 0.0)]
+        trace.add(q, 0.0)
         product, metric = _curvature(objective, coef)
         rejected = 0
         while True:
             size = float(np.sqrt((q.gradient**2 / metric).sum()))
-            loose = min(0.1, np.sqrt(size / max(rows, 1.0))) * size
+            loose = min(0.1, np.sqrt(size / max(objective.weight, 1.0))) * size
             s, promise = solve(product, -q.gradient, metric, loose, radius)
-            if self.stop.done(q, rows, promise):
-                return Solution(coef, tuple(trace), True, CONVERGED)
-            if len(trace) > self.stop.max_iter:
-                return Solution(coef, tuple(trace), False, TIRED)
+            if end := trace.ended(self.stop, coef, q, promise):
+                return end
             if rejected == REJECTED:
-                return Solution(coef, tuple(trace), near(q, promise), STUCK)
+                return trace.stuck(coef, q, promise)
             found, length = objective.gradient(coef + s), float(np.sqrt((metric * s * s).sum()))
             noise = ROUNDING * abs(q.value)  # what rounding hides is taken as kept
             kept = (q.value - found.value + noise) / (promise + noise)
@@ -72,7 +58,7 @@ class NewtonCG:
                 radius = max(radius, GROW * length)
             coef, q, rejected = coef + s, found, 0
             product, metric = _curvature(objective, coef)
-            trace.append(Step(q.value, largest(q.gradient) / rows, length))
+            trace.add(q, length)
             watch(coef)
 
 

@@ -10,19 +10,7 @@ import numpy as np
 from posterior.data.typing import Floats, Integers
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers.quadratic_model import ByColumns, Columns, Model, Written
-from posterior.discriminative.solvers.solution import (
-    CONVERGED,
-    STOP,
-    STUCK,
-    TIRED,
-    Solution,
-    Step,
-    Stop,
-    Watch,
-    ignore,
-    largest,
-    near,
-)
+from posterior.discriminative.solvers.solution import STOP, Solution, Stop, Trace, Watch, ignore
 from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.quadratic import Quadratic
 
@@ -46,35 +34,32 @@ class ProximalNewton:
     stop: Stop = STOP
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
-        rows, ridge, lasso = objective.weight, objective.penalty.ridge, objective.penalty.lasso
+        trace, ridge, lasso = Trace(objective), objective.penalty.ridge, objective.penalty.lasso
         away = isinstance(objective.rows, RemoteRows)  # whose columns are not at hand
         columns = None if away or objective.size <= WRITTEN else Columns.none(objective)
         look = objective.quadratic if columns is None else objective.gradient
         coef = balanced(start, ridge, lasso)
         q = look(coef)
-        value, slope = _whole(q, coef, lasso)
-        trace = [Step(value, largest(slope) / rows, 0.0)]
+        here = _whole(q, coef, lasso)
+        trace.add(here, 0.0)
         while True:
             model: Model
             if columns is None:
                 model = Written.of(objective, coef, q)
             else:
-                columns = columns.including(_wanted(coef, slope, objective.loss.intercept))
+                columns = columns.including(_wanted(coef, here.gradient, objective.loss.intercept))
                 model = ByColumns.of(objective, coef, q, columns)
             with np.errstate(over="ignore", invalid="ignore"):  # the search refuses such steps
-                step, gain = best_step(model, SPARE * self.stop.tol**2 * abs(value))
-            here = Quadratic(value, slope)
-            if self.stop.done(here, rows, gain):
-                return Solution(coef, tuple(trace), True, CONVERGED)
-            if len(trace) > self.stop.max_iter:
-                return Solution(coef, tuple(trace), False, TIRED)
+                step, gain = best_step(model, SPARE * self.stop.tol**2 * abs(here.value))
+            if end := trace.ended(self.stop, coef, here, gain):
+                return end
             found = _search(look, coef, q, model.whole(step), lasso)
             if found is None:
-                return Solution(coef, tuple(trace), near(here, gain), STUCK)
+                return trace.stuck(coef, here, gain)
             t, to, q = found
             coef = balanced(to, ridge, lasso)
-            value, slope = _whole(q, coef, lasso)
-            trace.append(Step(value, largest(slope) / rows, t))
+            here = _whole(q, coef, lasso)
+            trace.add(here, t)
             watch(coef)
 
 
@@ -145,9 +130,10 @@ def best_step(model: Model, spare: float) -> tuple[Floats, float]:
     return step, -lowest
 
 
-def _whole(q: Quadratic, coef: Floats, lasso: Floats) -> tuple[float, Floats]:
+def _whole(q: Quadratic, coef: Floats, lasso: Floats) -> Quadratic:
     """Value and slope with the lasso."""
-    return q.value + float((lasso * np.abs(coef)).sum()), subgradient(q.gradient, coef, lasso)
+    value = q.value + float((lasso * np.abs(coef)).sum())
+    return Quadratic(value, subgradient(q.gradient, coef, lasso))
 
 
 def _wanted(coef: Floats, slope: Floats, intercept: bool) -> Integers:
@@ -156,7 +142,7 @@ def _wanted(coef: Floats, slope: Floats, intercept: bool) -> Integers:
     used = (coef[:, :d] != 0).any(axis=0)
     wish = np.where(used, 0.0, np.abs(slope[:, :d]).max(axis=0))
     joining = max(JOINING, 2 * np.count_nonzero(used))
-    if intercept and not used.any() and largest(slope[:, d]) > wish.max(initial=0.0):
+    if intercept and not used.any() and np.abs(slope[:, d]).max() > wish.max(initial=0.0):
         joining = 0  # all columns look wrong while the intercept is
     steepest = np.argsort(-wish, kind="stable")[:joining]
     used[steepest[wish[steepest] > 0]] = True
@@ -167,14 +153,13 @@ def _search(
     look: Callable[[Floats], Quadratic], coef: Floats, q: Quadratic, step: Floats, lasso: Floats
 ) -> tuple[float, Floats, Quadratic] | None:
     """A part of the step that decreases enough, where it ends, and what is found there."""
-    before, _ = _whole(q, coef, lasso)
+    before = _whole(q, coef, lasso).value
     slope = float((q.gradient * step + lasso * (np.abs(coef + step) - np.abs(coef))).sum())
     if not slope < 0:
         return None
     for t in 0.5 ** np.arange(HALVINGS):
         to = coef + t * step
         found = look(to)
-        value, _ = _whole(found, to, lasso)
-        if value <= before + ENOUGH * t * slope + ROUNDING * abs(before):
+        if _whole(found, to, lasso).value <= before + ENOUGH * t * slope + ROUNDING * abs(before):
             return float(t), to, found
     return None

@@ -13,19 +13,7 @@ from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers.line_search import search
 from posterior.discriminative.solvers.newton import Newton
-from posterior.discriminative.solvers.solution import (
-    CONVERGED,
-    STOP,
-    STUCK,
-    TIRED,
-    Solution,
-    Step,
-    Stop,
-    Watch,
-    ignore,
-    largest,
-    near,
-)
+from posterior.discriminative.solvers.solution import STOP, Solution, Stop, Trace, Watch, ignore
 
 Metric = Callable[[Floats], Floats]
 Pair = tuple[Floats, Floats, float]
@@ -48,35 +36,33 @@ class QuasiNewton:
     sample: bool = False
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
-        coef, rows = start, objective.weight
+        coef, trace = start, Trace(objective)
         if self.sample:
             coef, metric = _sampled_metric(objective, start)
         else:
             metric = _metric(objective, start)
         scaled = not self.sample
         q = objective.gradient(coef)
-        trace = [Step(q.value, largest(q.gradient) / rows, 0.0)]
+        trace.add(q, 0.0)
         pairs: deque[Pair] = deque(maxlen=self.memory)
         while True:
             direction = -_inverse(pairs, metric, q.gradient, scaled)
             decrease = -0.5 * float((q.gradient * direction).sum())
-            if self.stop.done(q, rows, decrease):
-                return Solution(coef, tuple(trace), True, CONVERGED)
-            if len(trace) > self.stop.max_iter:
-                return Solution(coef, tuple(trace), False, TIRED)
+            if end := trace.ended(self.stop, coef, q, decrease):
+                return end
             found = search(objective.gradient, coef, q, direction)
             if found is None and pairs:
                 pairs.clear()
                 continue
             if found is None:
-                return Solution(coef, tuple(trace), near(q, decrease), STUCK)
+                return trace.stuck(coef, q, decrease)
             step, after = found
             moved, turned = step * direction, after.gradient - q.gradient
             curve = float((moved * turned).sum())
             if curve > 1e-14 * float((moved * moved).sum()):
                 pairs.append((moved, turned, curve))
             coef, q = coef + moved, after
-            trace.append(Step(q.value, largest(q.gradient) / rows, step))
+            trace.add(q, step)
             watch(coef)
 
 

@@ -1,4 +1,4 @@
-"""Where a solver ended, and how it got there."""
+"""Solutions: where a solver ended, and how it got there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ import numpy as np
 from posterior.data.typing import Floats
 from posterior.discriminative.objective import Objective
 from posterior.statistics.quadratic import Quadratic
+
+ROUNDING, NEAR = 1e-18, 1e-9  # of the value: nothing, and what does not matter
+STUCK = "no step makes the objective smaller in double precision"
+CONVERGED = "the gradient is within the tolerance"
+TIRED = "the number of iterations is used up"
+OVERSHOT = "the steps are so long that they jump over the best coefficients"
+Watch = Callable[[Floats], None]  # gets the coefficients after every iteration
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +56,37 @@ class Stop:
         return flat and decrease <= self.tol**2 * max(abs(q.value), self.tol * rows)
 
 
-def near(q: Quadratic, decrease: float) -> bool:
-    """Whether a solver that is stuck has arrived all the same."""
-    return decrease <= NEAR * abs(q.value)
-
-
-ROUNDING, NEAR = 1e-18, 1e-9  # of the value: nothing, and what does not matter
 STOP = Stop()
+
+
+class Trace:
+    """The iterations of a solver so far, which end in a solution."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.rows = objective.weight
+        self.steps: list[Step] = []
+
+    def add(self, q: Quadratic, step: float) -> None:
+        self.steps.append(Step(q.value, largest(q.gradient) / self.rows, step))
+
+    def end(self, coef: Floats, converged: bool, reason: str) -> Solution:
+        return Solution(coef, tuple(self.steps), converged, reason)
+
+    def ended(
+        self, stop: Stop, coef: Floats, q: Quadratic, decrease: float, last: Floats | None = None
+    ) -> Solution | None:
+        """The solution, if there is nothing left to gain, or no iteration; `last` if converged."""
+        if stop.done(q, self.rows, decrease):
+            return self.end(coef if last is None else last, True, CONVERGED)
+        return self.end(coef, False, TIRED) if len(self.steps) > stop.max_iter else None
+
+    def stuck(self, coef: Floats, q: Quadratic, decrease: float) -> Solution:
+        """No step leads down; the solver may have arrived all the same."""
+        return self.end(coef, decrease <= NEAR * abs(q.value), STUCK)
 
 
 def largest(gradient: Floats) -> float:
     return float(np.abs(gradient).max(initial=0.0))
-
-
-STUCK = "no step makes the objective smaller in double precision"
-CONVERGED = "the gradient is within the tolerance"
-TIRED = "the number of iterations is used up"
-OVERSHOT = "the steps are so long that they jump over the best coefficients"
-
-
-Watch = Callable[[Floats], None]  # is told the coefficients after every iteration
 
 
 def ignore(coef: Floats) -> None:
@@ -76,6 +94,6 @@ def ignore(coef: Floats) -> None:
 
 
 class Solver(Protocol):
-    """A way downhill."""
+    """A minimizer of objectives."""
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ...) -> Solution: ...

@@ -22,7 +22,7 @@ from posterior.statistics.tuple_counts import Parents, TupleCounts
 class DependenceTree(Network[PairCounts]):
     """A tree that has the greatest Σ I(Xⱼ; X_parent | Y) (Chow and Liu 1968; Friedman et al. 1997).
 
-    Its root is the column that tells most of the class. Counts of all pairs add, so the tree of
+    Its root is the column most informative of the class. Counts of all pairs add, so the tree of
     all rows is known from the sums of their parts.
     """
 

@@ -1,4 +1,4 @@
-"""Which column depends on which."""
+"""Graphs of the columns that depend on each other."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def spanning_tree(weight: Floats, root: int) -> Parents:
     return tuple(() if j == root else (int(parent[j]),) for j in range(d))
 
 
-def k_dependence(told: Floats, weight: Floats, k: int) -> Parents:
-    """Each column depends on the k, of those that tell more of the class, that it tells most of.
+def k_dependence(information: Floats, weight: Floats, k: int) -> Parents:
+    """Each column depends on the k of the more informative columns that it shares most with.
 
     Columns are taken by I(X; Y); parents by I(X; parent | Y), the closest first (Sahami 1996).
     """
-    parents: list[tuple[int, ...]] = [()] * len(told)
+    parents: list[tuple[int, ...]] = [()] * len(information)
     before: list[int] = []
-    for j in by_information(told):
+    for j in by_information(information):
         ranked = sorted(before, key=lambda i: (-weight[j, i], i))
         parents[j] = tuple(ranked[:k])
         before.append(j)
     return tuple(parents)
 
 
-def by_information(told: Floats) -> list[int]:
-    """Columns that tell most of the class first; the first of equals."""
-    return [int(j) for j in np.argsort(-told, kind="stable")]
+def by_information(information: Floats) -> list[int]:
+    """The most informative columns first; the first of equals."""
+    return [int(j) for j in np.argsort(-information, kind="stable")]
 
 
 def selected(parents: Parents, order: list[int], n_columns: int, k: int) -> Parents:

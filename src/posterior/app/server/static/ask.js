@@ -110,7 +110,7 @@ export function askView(place, model) {
           `Bars add up in log odds of ${answer.of} against ${answer.against}; the color is that of the class they speak for. At the right, the probability of ${answer.of} after each step.`));
       picture();
     } else {
-      put(whyCard, head, make("p", {}, "This model has no terms that add up; its posterior is all it tells."));
+      put(whyCard, head, make("p", {}, "This model has no terms that add up; its posterior is all there is."));
     }
   }
 
