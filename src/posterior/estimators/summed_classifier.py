@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar, Self
 
@@ -23,6 +23,7 @@ from posterior.engines.local import Local
 from posterior.estimators import remote
 from posterior.estimators.classifier import Classifier, decided, with_target
 from posterior.estimators.estimator import learned
+from posterior.estimators.remote import FilePath
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.evaluation.held_out import HeldOut
 from posterior.families.family import AnyFamily
@@ -120,7 +121,7 @@ class SummedClassifier(Classifier):
         y: Any,
         sample_weight: Any = None,
         *,
-        checkpoint: remote.FilePath | None = None,
+        checkpoint: FilePath | None = None,
     ) -> Self:
         """Learn from rows and their classes; what was learned before is dropped.
 
@@ -142,7 +143,7 @@ class SummedClassifier(Classifier):
             self.fitted_ = self._fitted_elsewhere(there, y, sample_weight, checkpoint)
             return self
         reader, labels, rows = self._read(X, y, sample_weight)
-        rule = self.rule(reader, labels)
+        rule = self._rule_of_rows(reader, labels, rows)
         try:
             statistics = self.engine_.sum(rule.summing(reader), rows)
         except ValueError:
@@ -155,6 +156,10 @@ class SummedClassifier(Classifier):
         self.fitted_ = fitted
         return self
 
+    def _rule_of_rows(self, reader: Reader, labels: Labels, rows: Rows) -> Rule:
+        """The rule, where it must see the rows themselves."""
+        return self.rule(reader, labels)
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reader, Labels, Rows]:
         """A reader that knows the table, its classes, and the rows."""
         X, y = with_target(X, y)
@@ -166,14 +171,14 @@ class SummedClassifier(Classifier):
         return self._prepared(reader, labels, lambda look: look(rows)), labels, rows
 
     def _fitted_elsewhere(
-        self, there: remote.There, y: Any, weight: Any, checkpoint: remote.FilePath | None
+        self, there: remote.There, y: Any, weight: Any, checkpoint: FilePath | None
     ) -> Fitted:
         """The same, summed where the rows are."""
         engine, source = there
         y = remote.column_of(source, y, "target column")
         weight = remote.weights_of(source, weight)
         if weight is None:  # a database may add up by itself
-            known = source.summed(Learner(self.reader(), self.rule), y)
+            known = source.summed(self, y)
             if known is not None:
                 reader, classes, statistics = known
                 labels = Labels(classes)
@@ -384,8 +389,10 @@ class SummedClassifier(Classifier):
     # ---- answers ----
 
     def settled(self) -> Fitted:
-        """What was learned, with the model of it."""
+        """What was learned, with the model of it, which may have waited until somebody asks."""
         check_is_fitted(self)
+        if self.fitted_.joint is None:
+            self.fitted_ = self.fitted_.settled()
         return self.fitted_
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
@@ -467,14 +474,6 @@ class SummedClassifier(Classifier):
         fitted = self.settled()
         sizes = fitted.model.family.sizes(self.statistics_.features)
         return None if sizes is None else len(fitted.classes) * (prod(map(int, sizes)) - 1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Learner:
-    """How rows are read and summed: all that a place which takes the sums itself must know."""
-
-    reader: Reader  # which has seen no table
-    rule: Callable[[Reader, Labels | None], Rule]
 
 
 def compared(

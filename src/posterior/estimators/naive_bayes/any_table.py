@@ -19,6 +19,7 @@ from posterior.estimators import remote
 from posterior.estimators.classifier import with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.select_families import chosen_families
+from posterior.estimators.remote import FilePath
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
@@ -147,7 +148,7 @@ class NaiveBayes(SummedClassifier):
         return reader, labels, Rows(reader.read(with_target(X, y)[0]), rows.groups)
 
     def _fitted_elsewhere(
-        self, there: remote.There, y: Any, weight: Any, checkpoint: remote.FilePath | None
+        self, there: remote.There, y: Any, weight: Any, checkpoint: FilePath | None
     ) -> Fitted:
         if self._chooses():
             raise ValueError(
