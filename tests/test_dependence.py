@@ -207,7 +207,7 @@ def test_aode_leans_on_shorter_contexts_as_its_equation_says():
 def test_weighted_parents_count_by_what_they_tell_of_the_class():
     model = AODE(weighted=True).fit(FRAME, Y)
     told = mutual_information(model.statistics_.features.single())
-    tables = model._family().tables(model.statistics_.features)
+    tables = model.family_.tables(model.statistics_.features)
     starts = tables.start[np.array([0, 1, 2, 3, 4])]
     assert_allclose(tables.weight[starts], told)
     model = AODE(weighted=True, smoothing=BackOff(3.0))

@@ -370,8 +370,8 @@ BROKEN = {
     "variances of fewer columns": ("Gaussian", lambda m: set_field(m, "var_", cut(m.var_))),
     "means of fewer columns": ("Gaussian", lambda m: set_field(m, "theta_", cut(m.theta_))),
     "one prior": ("Gaussian", lambda m: set_field(m, "class_prior_", m.class_prior_[:1])),
-    "three classes": ("Gaussian", lambda m: set_field(m, "classes_", np.arange(3))),
-    "nine features": ("Gaussian", lambda m: set_field(m, "n_features_in_", 9)),
+    "three classes": ("Gaussian", lambda m: set_field(m.fitted_.labels, "classes", np.arange(3))),
+    "nine features": ("Gaussian", lambda m: set_field(m.fitted_.reader.columns, "n", 9)),
     "sums of fewer columns": (
         "Gaussian",
         lambda m: set_field(m.statistics_.features.total, "limbs", np.zeros((2, 1, 1), np.int64)),
@@ -403,7 +403,7 @@ BROKEN = {
         "mixed",
         lambda m: set_field(m.joint_.family, "columns", ((0,), (0,))),
     ),
-    "a column too few": ("mixed", lambda m: set_field(m.plan_, "columns", m.plan_.columns[:1])),
+    "a column too few": ("mixed", lambda m: set_field(m.plan_, "kinds", m.plan_.kinds[:1])),
     "probabilities of fewer values": (
         "mixed",
         lambda m: set_field(
@@ -412,7 +412,9 @@ BROKEN = {
     ),
     "no value": (
         "categories",
-        lambda m: set_field(m, "feature_log_prob_", [p[:, :0] for p in m.feature_log_prob_]),
+        lambda m: set_field(
+            m.fitted_.joint.parameters, "log_prob", tuple(p[:, :1] for p in m.feature_log_prob_)
+        ),
     ),
     "weights of words": ("sparse", lambda m: set_field(m, "feature_log_prob_", np.zeros((2, 1)))),
     "axes of fewer columns": (

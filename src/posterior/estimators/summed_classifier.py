@@ -196,7 +196,7 @@ class SummedClassifier(Classifier):
         """The sums of all rows, and the table as it turned out to be."""
         total = table.sum(self._summing(table.reader))
         known = table.learned(total.strings)
-        if known.reader != table.reader:
+        if known.reader is not table.reader:
             total = known.sum(self._summing(known.reader))
         return known, total
 
@@ -234,7 +234,7 @@ class SummedClassifier(Classifier):
         more = CheckedSum(rule.summing(reader), reader, self.engine_)(rows)
         so_far = None if before is None else before.grown(labels)
         total = more if so_far is None else so_far + more
-        self.fitted_ = self.settle(Fitted(reader, labels, rule, total.compact(), None))
+        self.fitted_ = self.settle(Fitted(reader, labels, rule, rule.compacted(total), None))
         return self
 
     def _opened(self, y: Any, classes: Any, n_rows: int) -> Labels:
@@ -283,7 +283,7 @@ class SummedClassifier(Classifier):
         reader, labels = self._current(mine.reader), mine.labels + theirs.labels
         reader.check_same(theirs.reader)
         rule = self.rule(reader, labels)
-        total = (mine.grown(labels) + theirs.grown(labels)).compact()
+        total = rule.compacted(mine.grown(labels) + theirs.grown(labels))
         self.fitted_ = self.settle(Fitted(reader, labels, rule, total, None))
         return self
 

@@ -38,7 +38,7 @@ class Fitted:
         cls, reader: Reader, labels: Labels, rule: Rule, statistics: JointStatistics[Any]
     ) -> Fitted:
         """The model of some sums."""
-        return cls(reader, labels, rule, statistics.compact(), None).settled()
+        return cls(reader, labels, rule, rule.compacted(statistics), None).settled()
 
     def settled(self) -> Fitted:
         """The same with its joint model, estimated if it was not yet."""

@@ -76,6 +76,10 @@ class Rule:
         """What an engine adds up: the sums of rows, whose cells are looked at on the way."""
         return labeling(self.family, reader)
 
+    def compacted(self, statistics: JointStatistics[Any]) -> JointStatistics[Any]:
+        """The sums as they are kept."""
+        return statistics.compact()
+
     def estimate(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
         """From sums to a model: no row is needed any more."""
         prior = self.prior(statistics.weight.rounded())

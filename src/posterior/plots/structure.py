@@ -36,7 +36,7 @@ def structure(model: Any) -> Chart:
             f"{type(model).__name__}."
         )
     alt = optional("altair")
-    names = [_cut(str(plain(name))) for name in model._feature_names()]
+    names = [_cut(str(plain(name))) for name in model.fitted_.reader.names]
     parents = {j: above for j, above in enumerate(model.structure_) if above is not None}
     width = {j: LETTER * max(len(names[j]), 2) + 16 for j in parents}
     rows = _rows(parents)

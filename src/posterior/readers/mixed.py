@@ -176,7 +176,8 @@ class MixedColumns(TableReader):
 
     def corrected(self, kinds: Mapping[Any, Kind]) -> Self:
         pairs = zip(self.labels(), self.kinds, strict=True)
-        return replace(self, kinds=tuple(kinds.get(name, kind) for name, kind in pairs))
+        found = tuple(kinds.get(name, kind) for name, kind in pairs)
+        return self if found == self.kinds else replace(self, kinds=found)
 
     def check_same(self, other: Reader) -> None:
         self.columns.check_same(other.columns)

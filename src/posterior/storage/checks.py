@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.data.rows import CodedRows, SparseRows
-from posterior.estimators.dependence.dependence_base import DependenceClassifier
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
 from posterior.estimators.logistic.logistic_base import LogisticModel
@@ -35,6 +34,7 @@ from posterior.kernels.terms import Terms
 from posterior.neighbors.examples import Examples
 from posterior.neighbors.table_columns import Columns
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
+from posterior.readers.binned import BinnedColumns
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import MixedColumns as MixedReader
 from posterior.readers.reader import Reader
@@ -131,6 +131,14 @@ def _(value: Fitted) -> None:
     expect(names is None or len(names) == n, "a name of each column")
     if isinstance(reader, MixedReader):
         expect(len(reader.kinds) == n, "a kind of each column")
+    if isinstance(reader, BinnedColumns):
+        numbers, cuts = len(reader.places()[0]), reader.cuts or ()
+        expect(len(reader.kinds) == n, "a kind of each column")
+        expect(len(cuts) == len(reader.ends) == numbers, "bins of numbers")
+        expect(all(_ascending(np.array(c, np.float64)) for c in cuts), "cut points in order")
+        coding = reader.coding()
+        for family in (value.rule.family, value.model.family if value.joint else None):
+            expect(family is None or family.coding == coding, "a model of the same bins")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
     expected = Extent(_n_classes(labels.classes), reader.widths())
     statistics, joint = value.statistics, value.joint
@@ -162,20 +170,6 @@ def _(model: Hooks) -> None:
     if not state.get("_waits") and state.get("_postponed") is None:
         expect(measured(model._joint()) == expected, f"parameters of {expected}")
         _check_columns(model._joint(), model.n_features_in_)
-
-
-@check.register
-def _(model: DependenceClassifier) -> None:
-    state = vars(model)
-    if "statistics_" not in state:
-        return
-    check.dispatch(Hooks)(model)
-    expect(len(model.kinds_) == model.n_features_in_, "a kind of each column")
-    coding = model._coding()
-    expect(len(coding.ends) == len(coding.numbers) == len(model.cut_points_), "bins of numbers")
-    expect(all(_ascending(cuts) for cuts in model.cut_points_.values()), "cut points in order")
-    family = state["joint_"].family
-    expect(family == model._family(), "a model of the same bins and structure")
 
 
 @check.register

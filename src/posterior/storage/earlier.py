@@ -13,6 +13,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from posterior.estimators.dependence import KDB
+from posterior.estimators.dependence.base import DependenceClassifier
 from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.generative.fitted import Fitted
@@ -22,7 +24,7 @@ from posterior.readers.mixed import FamilyRules
 from posterior.readers.reader import Reader
 
 State = dict[str, Any]
-BESIDE = ("choice_", "selection_", "tuning_", "file_types_")  # what stays an attribute
+BESIDE = ("choice_", "tuning_", "file_types_")  # what stays an attribute
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,17 @@ def _reader(model: Any, columns: Columns, state: State) -> Reader:
         rules = replace(reader.rules, chosen=state.get("chosen_", {}))
         return replace(
             reader, columns=columns, rules=rules, kinds=tuple(c.kind for c in plan.columns)
+        )
+    if isinstance(model, DependenceClassifier):
+        cuts = tuple(tuple(c.tolist()) for c in state["cut_points_"].values())
+        return replace(
+            reader,
+            columns=columns,
+            kinds=state["kinds_"],
+            cuts=cuts,
+            ends=state["_ends"],
+            structure=state.get("structure_") if isinstance(model, KDB) else None,
+            selection=state.get("selection_"),
         )
     return reader.of(columns)
 

@@ -220,8 +220,9 @@ class QuadraticRule(DiscriminantRule):
         covariance = (1 - self.tol) * parameters.covariance + self.tol * np.diag(variance)
         name = first if self.classes is None else self.classes[first]
         warnings.warn(
-            f"{problem.format(group=name)} All covariances were shrunken by tol={self.tol:g} towards independent columns. Set `reg_param`, or use "
-            "solver='eigen' with `shrinkage`, to choose how much.",
+            f"{problem.format(group=name)} All covariances were shrunken by tol={self.tol:g} "
+            "towards independent columns. Set `reg_param`, or use solver='eigen' with `shrinkage`, "
+            "to choose how much.",
             DegenerateWarning,
             stacklevel=2,
         )
