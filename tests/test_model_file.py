@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import datetime
 import json
 import os
-import pickle
 import subprocess
 import sys
 from decimal import Decimal

@@ -15,8 +15,9 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import AnyFamily
 from posterior.generative.joint import Joint, JointStatistics, labeling
 from posterior.readers.reader import Reader
+from posterior.statistics.algebra import Addable
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Addable)
 
 
 class Worker(Protocol):

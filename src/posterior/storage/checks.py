@@ -137,8 +137,8 @@ def _(value: Fitted) -> None:
         expect(len(cuts) == len(reader.ends) == numbers, "bins of numbers")
         expect(all(_ascending(np.array(c, np.float64)) for c in cuts), "cut points in order")
         coding = reader.coding()
-        for family in (value.rule.family, value.model.family if value.joint else None):
-            expect(family is None or family.coding == coding, "a model of the same bins")
+        families: list[Any] = [value.rule.family, value.joint and value.joint.family]
+        expect(all(f is None or f.coding == coding for f in families), "a model of the same bins")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
     expected = Extent(_n_classes(labels.classes), reader.widths())
     statistics, joint = value.statistics, value.joint

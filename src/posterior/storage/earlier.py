@@ -17,6 +17,7 @@ from posterior.estimators.dependence import KDB
 from posterior.estimators.dependence.base import DependenceClassifier
 from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier
+from posterior.estimators.table_classifier import FittedTable, TableClassifier
 from posterior.generative.fitted import Fitted
 from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
@@ -110,4 +111,18 @@ def _reader(model: Any, columns: Columns, state: State) -> Reader:
     return reader.of(columns)
 
 
-UPGRADES: dict[type, Callable[[Any, State], State]] = {SummedClassifier: _summed}
+def _table(kind: Any, state: State) -> State:
+    """A model of columns, and how they became what it reads."""
+    if "model_" not in state:
+        return state
+    given = {name: state[name] for name in parameters(kind)}
+    beside = {name: state[name] for name in BESIDE if name in state}
+    names = tuple(state["feature_names_in_"].tolist())
+    fitted = FittedTable(state["model_"], state.get("numbers_"), names, state["class_log_prior_"])
+    return given | beside | {"fitted_": fitted}
+
+
+UPGRADES: dict[type, Callable[[Any, State], State]] = {
+    SummedClassifier: _summed,
+    TableClassifier: _table,
+}

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import linalg
@@ -234,15 +234,14 @@ class LinearAxes:
 
     def as_float32(self) -> LinearAxes:
         """In the precision of the rows."""
-        parts: dict[str, Floats | None] = {
-            "coef": self.coef,
-            "intercept": self.intercept,
-            "means": self.means,
-            "scalings": self.scalings,
-            "xbar": self.xbar,
-        }
-        changed = {n: v.astype(np.float32) for n, v in parts.items() if v is not None}
-        return replace(self, **changed)
+        single = [
+            None if v is None else v.astype(np.float32)
+            for v in (self.means, self.coef, self.intercept, self.scalings, self.xbar)
+        ]
+        means, coef, intercept, scalings, xbar = cast(list[Any], single)
+        return replace(
+            self, means=means, coef=coef, intercept=intercept, scalings=scalings, xbar=xbar
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
