@@ -17,7 +17,9 @@ LAYERS = [
     {"app"},
     {"explain", "selection", "plots", "sql", "storage"},
     {"estimators"},
-    {"generative", "discriminative", "neighbors", "text", "preprocessing"},
+    {"generative", "discriminative", "neighbors"},
+    {"readers"},
+    {"text", "preprocessing"},
     {"evaluation"},  # knows probabilities and whatever predicts, no estimator
     {"families"},
     {"statistics"},
@@ -37,6 +39,7 @@ def _allowed() -> dict[str, set[str]]:
     allowed["sources"] = {"data"}
     allowed["engines"] = {"statistics", "data", "sources"}
     allowed["estimators"].add("engines")  # they hand their rows to one
+    allowed["readers"].add("engines")  # to count categories and words
     allowed["preprocessing"].add("engines")  # and so do its transformers
     allowed["datasets"] = {"data"}
     allowed["__main__"] = {"app"}  # python -m posterior
@@ -47,8 +50,8 @@ def _allowed() -> dict[str, set[str]]:
 
 ALLOWED = _allowed()
 UPWARD = {
-    ("posterior.estimators.showing", "posterior.plots"),  # model.plot(), when it is called
-    ("posterior.estimators.checkpoint", "posterior.storage.journal"),  # fit(checkpoint=...)
+    ("posterior.estimators.estimator", "posterior.plots"),  # model.plot(), when it is called
+    ("posterior.estimators.remote", "posterior.storage.journal"),  # fit(checkpoint=...)
 }
 ROOT = ""  # posterior/__init__.py, which gathers the public names and may import every part
 

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import posterior
 from posterior import AODE, KDB, TAN, BackOff, CategoricalNB, Laplace, MEstimate, kernels
 from posterior.data.rows import CodedRows, Hard
-from posterior.estimators.dependence import dependence_base
+from posterior.estimators.dependence import base
 from posterior.families.dependence.dependence_graph import in_order, k_dependence, spanning_tree
 from posterior.kernels.reference import dependence as twin
 from posterior.statistics.information import conditional_mutual_information, mutual_information
@@ -544,7 +544,7 @@ def test_weights_and_classes_of_some_files_only_are_learned_as_in_memory(tmp_pat
 
 
 def test_more_values_than_are_counted_one_by_one_are_cut_nearby(tmp_path, monkeypatch):
-    monkeypatch.setattr(dependence_base, "MOST_VALUES", 500)
+    monkeypatch.setattr(base, "MOST_VALUES", 500)
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 4_000)
     X = pd.DataFrame({"x": random.normal(3.0 * y), "z": random.normal(size=4_000)})

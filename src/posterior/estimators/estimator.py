@@ -134,6 +134,14 @@ class Estimator(BaseEstimator):
         return f'<div class="posterior-learned">{said}{table}</div>' if said or table else ""
 
 
+def check_same_kind(model: Any, other: Any) -> None:
+    """Refuse to merge estimators of different classes."""
+    if type(other) is not type(model):
+        raise TypeError(
+            f"Expected another {type(model).__name__} to merge, got {type(other).__name__}."
+        )
+
+
 @cache
 def _defaults(init: Callable[..., None]) -> dict[str, Any]:
     return {n: p.default for n, p in signature(init).parameters.items() if n != "self"}

@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from secrets import randbelow
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -23,9 +23,12 @@ from posterior.engines.example import first_rows
 from posterior.engines.journaled import Journaled
 from posterior.engines.locate import locate
 from posterior.engines.streaming import Streamed
+from posterior.generative.fitted import Fitted
 from posterior.generative.joint import JointStatistics
+from posterior.generative.rule import Rule
 from posterior.preprocessing.first_look import Look
 from posterior.readers.batch import BatchRows
+from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
 from posterior.sources import target
 from posterior.sources.files import column_named
@@ -203,6 +206,35 @@ class RemoteTable:
         }
         reader = self.reader.corrected(kinds)
         return RemoteTable(self.engine, self.source, reader, self.y, self.weight)
+
+
+class Learner(Protocol):
+    """An estimator that learns from sums of labeled rows."""
+
+    def reader(self) -> Reader: ...
+    def rule(self, reader: Reader, labels: Labels | None, /) -> Rule: ...
+    def total(self, table: RemoteTable) -> tuple[RemoteTable, ClassSums]: ...
+
+
+def fitted(
+    model: Learner, there: There, y: Any, weight: Any, checkpoint: FilePath | None
+) -> Fitted:
+    """What is learned from labeled rows, summed where they are."""
+    engine, source = there
+    y, weight = column_of(source, y, "target column"), weights_of(source, weight)
+    known = source.summed(model, y) if weight is None else None  # a database adds up by itself
+    if known is not None:
+        reader, classes, statistics = known
+        labels = Labels(classes)
+        return Fitted.of(reader, labels, model.rule(reader, labels), statistics)
+    asked = {"y": y, "sample_weight": weight}
+    with checkpointed(model, engine, source, checkpoint, **asked) as engine:
+        verbose = bool(vars(model).get("verbose", False))
+        table = RemoteTable.of((engine, source), model.reader(), y, weight, verbose)
+        table, total = model.total(table)
+    check_weight(total.statistics)
+    labels = Labels(total.classes)
+    return Fitted.of(table.reader, labels, model.rule(table.reader, labels), total.statistics)
 
 
 def check_weight(total: JointStatistics[Any]) -> None:

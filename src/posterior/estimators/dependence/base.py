@@ -63,7 +63,7 @@ class DependenceClassifier(SummedClassifier):
 
     def reader(self) -> BinnedColumns:
         """Categories, and numbers that will be cut."""
-        return BinnedColumns(self._columns(), self.categories)
+        return BinnedColumns(self.columns(), self.categories)
 
     def rule(self, reader: Any, labels: Labels | None) -> Rule:
         """Counts of values together, by where numbers are cut."""
@@ -89,7 +89,7 @@ class DependenceClassifier(SummedClassifier):
         ends = tuple((float(part.lowest), part.highest) for part in parts)
         return replace(reader, cuts=tuple(tuple(c.tolist()) for c in cuts), ends=ends)
 
-    def _total(self, table: remote.RemoteTable) -> tuple[remote.RemoteTable, remote.ClassSums]:
+    def total(self, table: remote.RemoteTable) -> tuple[remote.RemoteTable, remote.ClassSums]:
         """The same passes over rows that are not in memory: each look adds up."""
         table = table.settled()
         reader = self._prepared(table.reader, None, lambda look: table.sum(look).statistics)

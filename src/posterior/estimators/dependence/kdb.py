@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.engines.local import Local
-from posterior.estimators import remote
 from posterior.estimators.dependence.base import (
     CONSTRAINTS,
     DependenceClassifier,
@@ -144,14 +143,13 @@ class KDB(DependenceClassifier):
         log_prior = rule.prior(counted.weight.rounded())
         return choose(rows, family, counted.features, log_prior, order, self.k, self.engine_.fill)
 
-    def _total(self, table: remote.RemoteTable) -> tuple[remote.RemoteTable, remote.ClassSums]:
+    def _check_elsewhere(self) -> None:
         if self.selective and self.structure is None:
             raise ValueError(
                 "Expected rows in memory: a selective structure is chosen by all rows at once. "
                 "Fit on some of them, and give its structure_ and cut_points_ to "
                 "KDB(structure=..., bins=...)."
             )
-        return super()._total(table)
 
     def structure_table(self) -> Table:
         """Every column that is kept, and its parents by name."""

@@ -31,7 +31,7 @@ class Discriminant(SummedClassifier):
 
     def reader(self) -> Numeric:
         """Dense numbers, whose sums and scores notice an infinite cell themselves."""
-        return Numeric(self._columns(), sparse=False, noticed="dense")
+        return Numeric(self.columns(), sparse=False, noticed="dense")
 
     def settle(self, fitted: Fitted) -> Fitted:
         """A stream may begin with fewer rows than a covariance needs; it is asked for later. And
