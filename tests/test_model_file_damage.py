@@ -433,31 +433,31 @@ BROKEN = {
     "more clusters than centers": ("clusters", lambda m: set_field(m, "n_clusters", 9)),
     "codes beyond the classes": (
         "neighbors",
-        lambda m: set_field(m._examples, "codes", m._examples.codes + 1),
+        lambda m: set_field(m.fitted_.rows, "codes", m.fitted_.rows.codes + 1),
     ),
     "codes of fewer rows": (
         "neighbors",
-        lambda m: set_field(m._examples, "codes", m._examples.codes[:5]),
+        lambda m: set_field(m.fitted_.rows, "codes", m.fitted_.rows.codes[:5]),
     ),
     "rows nowhere": (
         "neighbors",
-        lambda m: set_field(m._examples, "X", np.full((12, 2), np.inf)),
+        lambda m: set_field(m.fitted_.rows, "X", np.full((12, 2), np.inf)),
     ),
     "a power of no distance": (
         "neighbors",
-        lambda m: m._search._metric.settings.update(p=np.nan),
+        lambda m: m.fitted_.metric.settings.update(p=np.nan),
     ),
     "a covariance of fewer columns": (
         "neighbors",
-        lambda m: m._search._metric.settings.update(VI=np.eye(1)),
+        lambda m: m.fitted_.metric.settings.update(VI=np.eye(1)),
     ),
     "columns beyond the table": (
         "sparse neighbors",
-        lambda m: set_field(m._examples.X, "column", m._examples.X.column + 2),
+        lambda m: set_field(m.fitted_.rows.X, "column", m.fitted_.rows.X.column + 2),
     ),
     "rows beyond the entries": (
         "sparse neighbors",
-        lambda m: set_field(m._examples.X, "start", m._examples.X.start + 1),
+        lambda m: set_field(m.fitted_.rows.X, "start", m.fitted_.rows.X.start + 1),
     ),
     "terms in no order": (
         "documents",
@@ -481,7 +481,7 @@ BROKEN = {
     ),
     "columns of unequal length": (
         "mixed neighbors",
-        lambda m: set_field(m._examples.X, "parts", (np.zeros(12), np.zeros(3))),
+        lambda m: set_field(m.fitted_.rows.X, "parts", (np.zeros(12), np.zeros(3))),
     ),
 }
 

@@ -1,4 +1,4 @@
-"""The neighbors who vote on a query, and how much each of them counts."""
+"""Nearest rows of queries: those who vote, and how far they are next to the usual."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from posterior.data.rows import take
 from posterior.data.typing import Floats, Integers
-from posterior.neighbors import votes
 from posterior.neighbors.index import Index
+from posterior.neighbors.votes import Rule, parts, vote_weights
+
+MOST = 20_000  # training rows that are asked for their neighbors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,8 +28,13 @@ class Neighbors:
         """How much of each counts, if k rows vote; of rows behind them nothing."""
         if self.weight is None:
             return np.broadcast_to(1.0, (len(self.rows), min(k, self.rows.shape[1])))
-        part = votes.parts(self.weight, k)
+        part = parts(self.weight, k)
         return part[:, : 1 + int(np.flatnonzero(part.any(axis=0))[-1])]
+
+    def votes(self, k: int, rule: Rule) -> tuple[Floats, Floats]:
+        """How much of each neighbor counts, and the weight of its vote, both (m, j)."""
+        part = self.parts(k)
+        return part, part * vote_weights(self.distances[:, : part.shape[1]], rule)
 
     def reach(self, k: int) -> Floats:
         """The distance (m,) of the last of those who vote."""
@@ -53,3 +61,27 @@ def neighbors(
         if wanted == most or (own.sum(axis=1) >= k * (1 - 1e-12)).all():
             return Neighbors(distances, rows, own, skip)
         wanted = min(most, 2 * wanted)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reach:
+    """How far training rows are from the last of their k neighbors, they themselves left out."""
+
+    distance: Floats  # ascending
+    share: Floats  # of the rows before this one; one longer
+
+    @classmethod
+    def of(cls, index: Index, X: Any, k: int, weight: Floats | None) -> Reach:
+        """From all rows, or from some thousands spread evenly."""
+        rows = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
+        rows = rows[:: -(-len(rows) // MOST)]
+        far = neighbors(index, take(X, rows), k, weight, rows).reach(k)
+        order = np.argsort(far)
+        w = np.ones(len(rows)) if weight is None else weight[rows[order]]
+        share = np.concatenate([[0.0], np.cumsum(w) / w.sum()])
+        share[-1] = 1.0
+        return cls(far[order], share)
+
+    def strangeness(self, distance: Floats) -> Floats:
+        """The share of training rows that have their neighbors nearer."""
+        return self.share[np.searchsorted(self.distance, distance, side="left")]
