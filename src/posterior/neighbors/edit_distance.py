@@ -22,7 +22,7 @@ PAIRS = 32_768  # of a round that are aligned at once
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What counts as an edit, and whether edits are divided by the longer string's length."""
+    """An edit, and whether edits are divided by the longer string's length."""
 
     scorer: Callable[..., int]
     normalized: bool = False

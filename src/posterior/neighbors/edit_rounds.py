@@ -181,7 +181,7 @@ class Bounds:
         return _pairs(queries, [(row >> 1 == level).nonzero()[0] for row in rows])
 
     def _apart(self, length: int) -> Array:
-        """How far the lengths are apart, in steps, and one for rounding up."""
+        """Differences of lengths, in steps, and one for rounding up."""
         apart = np.abs(self._strings.lengths - length) + 1
         if self._strings.step > 1:
             apart //= self._strings.step

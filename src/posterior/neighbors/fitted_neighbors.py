@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from posterior.neighbors.nearest_rows import Neighbors, neighbors
 from posterior.neighbors.neighbor_explanation import Neighborhood
 from posterior.neighbors.neighbor_search import Search
 from posterior.neighbors.training_rows import TrainingRows
+from posterior.readers.columns import Columns
 from posterior.readers.reader import Reader
 
 
@@ -34,6 +36,10 @@ class FittedNeighbors:
     @property
     def rows(self) -> TrainingRows:
         return self.search.rows
+
+    @property
+    def columns(self) -> Columns:
+        return self.reader.columns
 
     @property
     def metric(self) -> Metric:
@@ -119,8 +125,12 @@ class FittedNeighbors:
             return self.rows.X, np.arange(len(self.rows))
         return self.reader.read(X), None
 
-    def nearest(self, X: Any, k: int) -> tuple[Floats, Integers]:
+    def nearest(self, X: Any, k: Any) -> tuple[Floats, Integers]:
         """Distances and numbers of the k nearest training rows."""
+        if not isinstance(k, Integral):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        if k <= 0:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k:d}")
         Q, skip = self.queries(X)
         counted = len(self.rows.counted)
         if k > counted - (skip is not None):
@@ -129,7 +139,7 @@ class FittedNeighbors:
                 f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit "
                 f"= {counted}, n_samples = {Q.shape[0]}. Ask for fewer."
             )
-        return self.search.nearest(Q, k, skip)
+        return self.search.nearest(Q, int(k), skip)
 
     def neighbors(self, X: Any) -> Neighbors:
         """The rows that vote on each query."""

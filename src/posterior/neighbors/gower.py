@@ -23,7 +23,7 @@ LEAST = np.finfo(np.float64).smallest_subnormal  # any difference is beyond such
 
 
 class Measure(Protocol):
-    """How the cells of one column are read, and how far apart two of them are."""
+    """Reads the cells of one column, and says how far apart two of them are."""
 
     def read(self, cells: Any) -> Array: ...
 

@@ -50,7 +50,7 @@ class Among:
 
 
 def wanted(k: int, skip: Array | None, n_rows: int) -> int:
-    """How many neighbors to look for: one more where queries may have a row to skip."""
+    """The number of neighbors to look for: one more where queries may have a row to skip."""
     skipping = skip is not None and bool((np.asarray(skip) >= 0).any())
     if not 1 <= k <= n_rows - skipping:
         raise ValueError(

@@ -56,7 +56,7 @@ class Numbers(Reader):
 
     def learn(self, X: Any) -> tuple[Self, Array | SparseRows]:
         numbers, rows = self.numbers.learn(_rows_of_index(X))
-        known = replace(self, numbers=numbers)
+        known = type(self)(numbers, self.metric)
         return known, known._compared(rows)
 
     def read(self, X: Any, fitting: bool = False) -> Array | SparseRows:
@@ -167,14 +167,14 @@ class MixedTable(TableReader):
     columns: Columns
     kinds: tuple[frames.Kind, ...] | None = None  # of the columns; None: an array of numbers
 
-    def learn(self, X: Any) -> tuple[Self, Array | MixedRows]:
+    def learn(self, X: Any) -> tuple[Self, Any]:  # MixedRows, or an array
         table = self.table(X, known=False)
         columns = learned_columns(self.columns, X, table)
         kinds = None if isinstance(table, np.ndarray) else tuple(map(frames.kind, table))
         known = replace(self, columns=columns, kinds=kinds)
         return known, known._rows(table)
 
-    def read(self, X: Any, fitting: bool = False) -> Array | MixedRows:
+    def read(self, X: Any, fitting: bool = False) -> Any:
         return self._rows(self.table(X))
 
     def _rows(self, table: Array | list[Column]) -> Array | MixedRows:

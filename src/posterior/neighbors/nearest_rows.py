@@ -1,4 +1,4 @@
-"""Nearest rows of queries: those who vote, and how far they are next to the usual."""
+"""Nearest rows of queries: those that vote, and their distances next to those of training."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Neighbors:
     skipped: Integers | None  # (m,): the row that was left out for each query
 
     def parts(self, k: int) -> Floats:
-        """How much of each counts, if k rows vote; of rows behind them nothing."""
+        """The part of each that counts, if k rows vote; of rows behind them nothing."""
         if self.weight is None:
             return np.broadcast_to(1.0, (len(self.rows), min(k, self.rows.shape[1])))
         part = parts(self.weight, k)
         return part[:, : 1 + int(np.flatnonzero(part.any(axis=0))[-1])]
 
     def votes(self, k: int, rule: Rule) -> tuple[Floats, Floats]:
-        """How much of each neighbor counts, and the weight of its vote, both (m, j)."""
+        """The part of each neighbor that counts, and the weight of its vote, both (m, j)."""
         part = self.parts(k)
         return part, part * vote_weights(self.distances[:, : part.shape[1]], rule)
 
     def reach(self, k: int) -> Floats:
-        """The distance (m,) of the last of those who vote."""
+        """The distance (m,) of the last of those that vote."""
         last = (self.parts(k) > 0).sum(axis=1) - 1
         return self.distances[np.arange(len(last)), last]
 
@@ -65,7 +65,7 @@ def neighbors(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """How far training rows are from the last of their k neighbors, they themselves left out."""
+    """Distances of training rows from the last of their k neighbors, themselves left out."""
 
     distance: Floats  # ascending
     share: Floats  # of the rows before this one; one longer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -49,12 +49,14 @@ class Search:
     n_neighbors: int  # that are asked for, mostly
     engine: Engine
     method: SearchMethod | None = None  # known as soon as there is an index
-    _index: Index | None = field(default=None, init=False, repr=False)
-    _gaps: Index | None = field(default=None, init=False, repr=False)  # for missing cells
-    _force: Index | None = field(default=None, init=False, repr=False)  # before a trial
-    _trial: bool | None = field(default=None, init=False, repr=False)  # whether one must decide
-    _asked: int = field(default=0, init=False, repr=False)  # queries until then
-    _reach: dict[int, Reach] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._index: Index | None = None
+        self._gaps: Index | None = None  # for queries with missing cells
+        self._force: Index | None = None  # for queries before a trial
+        self._trial: bool | None = None  # whether one must decide, if that is known
+        self._asked = 0  # queries until then
+        self._reach: dict[int, Reach] = {}
 
     def __reduce__(self) -> tuple[type[Search], tuple[Any, ...]]:
         given = self.rows, self.metric, self.algorithm, self.n_neighbors, self.engine, self.method

@@ -13,7 +13,7 @@ Rule: TypeAlias = str | Callable[[Floats], Array] | None  # "uniform", "distance
 
 
 def parts(weight: Floats, k: float) -> Floats:
-    """How much of each neighbor counts, nearest first, until k rows are together.
+    """The part of each neighbor that counts, nearest first, until k rows are together.
 
     part_j = min(w_j, max(0, k - Σ_{i<j} w_i)): a row of weight two is two rows.
     """

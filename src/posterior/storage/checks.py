@@ -35,7 +35,7 @@ from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import MixedTable
 from posterior.neighbors.metrics import Metric
 from posterior.neighbors.mixed_rows import MixedRows
-from posterior.neighbors.neighbor_search import Search
+from posterior.neighbors.neighbor_search import Search, SearchMethod
 from posterior.neighbors.training_rows import TrainingRows
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
 from posterior.readers.labels import Labels
@@ -117,6 +117,8 @@ def _(value: TrainingRows) -> None:
 def _(value: Search) -> None:
     expect(isinstance(value.rows, TrainingRows), "the rows of a search")
     expect(isinstance(value.engine, Local), "the engine of a search")
+    known = value.method is None or isinstance(value.method, SearchMethod)
+    expect(known and type(value.n_neighbors) is int, "the method of a search")
     metric, X, shape = value.metric, value.rows.X, shape_of(value.rows.X)
     expect(isinstance(metric, Metric) and isinstance(metric.name, str), "the name of a metric")
     expect(metric.settings.get("p", 1) > 0, "a positive power")

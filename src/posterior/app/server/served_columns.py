@@ -10,6 +10,7 @@ import numpy as np
 from posterior.data.names import plain
 from posterior.data.typing import Array
 from posterior.estimators import KNeighborsClassifier
+from posterior.neighbors.mixed_rows import MixedRows
 from posterior.preprocessing.numbers import Levels
 from posterior.preprocessing.roles import ColumnRole
 from posterior.statistics import Counts, Moments
@@ -144,7 +145,7 @@ def _of_numbers(model: Any, names: list[str]) -> tuple[Column, ...]:
 
 def _of_examples(X: Any, names: list[str]) -> tuple[Column, ...]:
     """Columns of rows that are kept."""
-    if not hasattr(X, "parts"):
+    if not isinstance(X, MixedRows):
         dense = X if isinstance(X, np.ndarray) and X.ndim == 2 else None
         if dense is None:
             return tuple(Column(name, "number") for name in names)

@@ -91,12 +91,8 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
 
     classes_ = learned[Any](lambda fitted: fitted.classes)
     n_samples_fit_ = learned[int](lambda fitted: len(fitted.rows))
-    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
-    feature_names_in_ = learned[Array](
-        lambda fitted: (
-            None if fitted.reader.columns.names is None else fitted.reader.columns.array()
-        )
-    )
+    n_features_in_ = learned[int](lambda fitted: fitted.columns.n)
+    feature_names_in_ = learned[Array](lambda fitted: fitted.columns.names and fitted.reader.names)
     effective_metric_ = learned[Any](lambda fitted: fitted.metric.name)
     effective_metric_params_ = learned[dict[str, Any]](lambda fitted: fitted.metric.settings)
     outputs_2d_ = learned[bool](lambda fitted: len(fitted.rows.classes) > 1)
@@ -196,8 +192,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
             Euclidean distances leave missing cells out, and are scaled to all columns.
         y : array of shape (n_samples,) or (n_samples, n_outputs), or a column of the frame X
         sample_weight : array of shape (n_samples,), optional
-            A weight of two is two rows: neighbors vote until their weights add up to
-            `n_neighbors`.
+            A weight of two is two rows: neighbors vote until they add up to `n_neighbors`.
         """
         self.fitted_ = self._learn(X, y, sample_weight)
         return self
@@ -211,8 +206,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
         reader, table = reader_of(metric, type(self).__name__).learn(X)
         if isinstance(table, np.ndarray) and np.may_share_memory(table, X):
             table = table.copy()  # which the user may change
-        weight = validate.weights(sample_weight, table.shape[0])
-        rows = TrainingRows.of(table, y, weight)
+        rows = TrainingRows.of(table, y, validate.weights(sample_weight, table.shape[0]))
         numbers = tried(self.n_neighbors, rows)
         search = Search(rows, metric, self.algorithm, int(numbers.max()), self.engine_)
         search.prepare()
@@ -222,8 +216,8 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
         if given and not free:
             return FittedNeighbors(reader, search, int(self.n_neighbors), smoothings[0])
         choice = choose(search, rows, numbers, smoothings, self.weights)
-        k, smoothing = choice.n_neighbors, choice.smoothing
-        return FittedNeighbors(reader, search, k, smoothing, selection=choice.table)
+        found = choice.n_neighbors, choice.smoothing
+        return FittedNeighbors(reader, search, *found, selection=choice.table)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows: exactly the model that `fit` on all rows so far would give.
@@ -293,11 +287,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
         """
         fitted = self._current()
         k = fitted.n_neighbors if n_neighbors is None else n_neighbors
-        if not isinstance(k, Integral):
-            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
-        if k <= 0:
-            raise ValueError(f"Expected n_neighbors > 0. Got {k:d}")
-        distances, numbers = fitted.nearest(X, int(k))
+        distances, numbers = fitted.nearest(X, k)
         return (distances, numbers) if return_distance else numbers
 
     def kneighbors_graph(
@@ -342,10 +332,9 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
 
     def predict_log_proba(self, X: Any) -> Any:
         """log p(k | x)."""
-        fitted = self._current()
+        p = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            logs = [np.log(p) for p in fitted.posteriors(fitted.neighbors(X), self.weights)]
-        return fitted.by_output(logs)
+            return [np.log(q) for q in p] if isinstance(p, list) else np.log(p)
 
     def predict(
         self,
@@ -376,14 +365,12 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
             decided(p, classes, costs, reject)
             for p, classes in zip(posteriors, fitted.rows.classes, strict=True)
         ]
-        answer = answers[0]
-        if len(answers) > 1:
-            answer = (np.stack if reject is None else np.ma.stack)(answers, axis=1)
+        stack = np.stack if reject is None else np.ma.stack
+        answer = answers[0] if len(answers) == 1 else stack(answers, axis=1)
         if beyond is None:
             return answer
         strange = fitted.strangeness(found) >= beyond
-        mask = strange if answer.ndim == 1 else np.tile(strange[:, None], answer.shape[1])
-        return np.ma.masked_array(answer, mask)
+        return np.ma.masked_array(answer, np.broadcast_to(strange, answer.T.shape).T)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted correctly; X=None leaves each training row out."""
