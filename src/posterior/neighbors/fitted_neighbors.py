@@ -129,8 +129,9 @@ class FittedNeighbors:
         """Distances and numbers of the k nearest training rows."""
         if not isinstance(k, Integral):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        k = int(k)
         if k <= 0:
-            raise ValueError(f"Expected n_neighbors > 0. Got {k:d}")
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
         Q, skip = self.queries(X)
         counted = len(self.rows.counted)
         if k > counted - (skip is not None):
@@ -139,7 +140,7 @@ class FittedNeighbors:
                 f"Expected n_neighbors {sign} n_samples_fit, but n_neighbors = {k}, n_samples_fit "
                 f"= {counted}, n_samples = {Q.shape[0]}. Ask for fewer."
             )
-        return self.search.nearest(Q, int(k), skip)
+        return self.search.nearest(Q, k, skip)
 
     def neighbors(self, X: Any) -> Neighbors:
         """The rows that vote on each query."""
