@@ -1,4 +1,4 @@
-"""How many neighbors: what each number of them costs."""
+"""Charts of neighbors: error and log loss by the number of them."""
 
 from __future__ import annotations
 

@@ -63,17 +63,11 @@ def _make_type(name: Any) -> type:
     return TYPES[name] if name in TYPES else read_dtype(name).type
 
 
-def _tell_method(value: MethodType) -> Any:
-    """Methods of an engine are handed to the parts of a model that look at rows."""
-    if isinstance(value.__self__, Local) and value.__name__ in VERBS:
-        return value.__self__, value.__name__
-    raise TypeError(f"{value.__name__}, a method")
-
-
-def _make_method(told: Any) -> Any:
+def _make_engine(told: Any) -> Local:
+    """The engine behind one of its methods, which earlier versions stored."""
     engine, verb = told
     expect(isinstance(engine, Local) and verb in VERBS, "a method of an engine")
-    return getattr(engine, verb)
+    return engine
 
 
 def _make_state(state: Any) -> Any:
@@ -142,7 +136,6 @@ CODECS = (
     Codec("decimal", Decimal, str, Decimal),
     Codec("dtype", np.dtype, lambda v: v.str, read_dtype),
     Codec("type", type, _tell_type, _make_type),
-    Codec("method", MethodType, _tell_method, _make_method),
     Codec("library", nw.Implementation, lambda v: v.name, lambda t: nw.Implementation[t]),
     Codec("random", np.random.Generator, lambda v: v.bit_generator.state, _make_generator),
     Codec(
@@ -160,7 +153,8 @@ CODECS = (
     ),
     *map(_sparse, (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)),
 )
-BY_TAG = {codec.tag: codec for codec in CODECS}
+EARLIER = Codec("method", MethodType, repr, _make_engine)  # is read, and not written any more
+BY_TAG = {codec.tag: codec for codec in (*CODECS, EARLIER)}
 
 
 def codec_of(value: Any) -> Codec | None:
