@@ -16,7 +16,7 @@ import numpy as np
 from posterior.data.rows import CodedRows, SparseRows
 from posterior.estimators.dependence.dependence_base import DependenceClassifier
 from posterior.estimators.hooks import Hooks
-from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
+from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.logistic.logistic_base import LogisticModel
 from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
@@ -30,6 +30,8 @@ from posterior.estimators.text.weights import TfidfTransformer
 from posterior.families import Product
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
+from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.generative.rule import Rule
 from posterior.kernels.terms import Terms
 from posterior.neighbors.examples import Examples
@@ -125,10 +127,7 @@ def _(value: Search) -> None:
 
 @check.register
 def _(value: Fitted) -> None:
-    reader, labels, n = value.reader, value.labels, value.reader.columns.n
-    expect(isinstance(reader, Reader) and type(n) is int and n > 0, "how rows are read")
-    names = reader.columns.names
-    expect(names is None or len(names) == n, "a name of each column")
+    reader, labels, n = value.reader, value.labels, _n_columns(value.reader)
     if isinstance(reader, MixedReader):
         expect(len(reader.kinds) == n, "a kind of each column")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
@@ -229,19 +228,27 @@ def _(model: LogisticModel) -> None:
         check_stream(state["_stream"], model.n_features_in_, k, shape)
 
 
-@check.register(KMeans)
-@check.register(MiniBatchKMeans)
-def _(model: Any) -> None:
-    state = vars(model)
-    if "cluster_centers_" not in state:
+@check.register
+def _(value: FittedClusters) -> None:
+    n, shape = _n_columns(value.reader), shape_of(value.centers)
+    expect(len(shape) == 2 and shape[1] == n, "centers as wide as the rows")
+    expect(np.isfinite(value.centers).all(), "centers of finite numbers")
+    expect(
+        value.weights is None or shape_of(value.weights) == shape[:1], "a weight of each cluster"
+    )
+    if value.stream is not None:
+        expect(isinstance(value.stream, BatchStream), "a stream of batches")
+        expect(shape_of(value.stream.weight) == shape, "the weight that each center received")
+
+
+@check.register
+def _(model: Clusters) -> None:
+    fitted = vars(model).get("fitted_")
+    if fitted is None:
         return
-    shape = shape_of(model.cluster_centers_)
-    expect(len(shape) == 2 and shape[1] == model.n_features_in_, "centers as wide as the rows")
-    expect(np.isfinite(model.cluster_centers_).all(), "centers of finite numbers")
-    expect(shape_of(model.weights_) == shape[:1], "a weight for each cluster")
-    if "_weight" in state:
-        expect(shape_of(state["_weight"]) == shape, "the weight that each center received")
-        expect(model.n_clusters == shape[0], "as many centers as clusters")
+    expect(isinstance(fitted, FittedClusters), "clusters that were found")
+    if fitted.stream is not None:
+        expect(model.n_clusters == len(fitted.centers), "as many centers as clusters")
 
 
 @check.register
@@ -334,6 +341,14 @@ def _(model: TfidfTransformer) -> None:
 
 
 Widths: TypeAlias = tuple[int, ...]
+
+
+def _n_columns(reader: Any) -> int:
+    expect(isinstance(reader, Reader), "how rows are read")
+    n, names = reader.columns.n, reader.columns.names
+    expect(type(n) is int and n > 0, "a number of columns")
+    expect(names is None or len(names) == n, "a name of each column")
+    return int(n)
 
 
 def _n_classes(classes: Any) -> int:

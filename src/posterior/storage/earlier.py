@@ -13,9 +13,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.generative.fitted import Fitted
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
+from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import FamilyRules
@@ -23,6 +26,8 @@ from posterior.readers.reader import Reader
 
 State = dict[str, Any]
 BESIDE = ("choice_", "selection_", "tuning_", "file_types_")  # what stays an attribute
+
+CLUSTERS = ("weights", "variance", "labels", "inertia", "n_iter", "inertias", "reason")
 
 
 @dataclass(frozen=True)
@@ -97,4 +102,26 @@ def _reader(model: Any, columns: Columns, state: State) -> Reader:
     return reader.of(columns)
 
 
-UPGRADES: dict[type, Callable[[Any, State], State]] = {SummedClassifier: _summed}
+def _clusters(kind: Any, state: State) -> State:
+    if "cluster_centers_" not in state:
+        return state
+    given = {name: state[name] for name in parameters(kind)}
+    stream = None
+    if "_weight" in state:
+        course = (state["_weight"], state["_random"], state["n_steps_"], state["_since"])
+        stream = BatchStream(*course)
+    fitted = FittedClusters(
+        kind(**given).reader().of(columns_of(kind, state)),
+        state["cluster_centers_"],
+        sparse=state.get("_sparse", False),
+        stream=stream,
+        **{name: state.get(f"{name}_") for name in CLUSTERS},
+    )
+    beside = {name: state[name] for name in BESIDE if name in state}
+    return given | beside | {"fitted_": fitted}
+
+
+UPGRADES: dict[type, Callable[[Any, State], State]] = {
+    SummedClassifier: _summed,
+    Clusters: _clusters,
+}
