@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from posterior.data.typing import Floats
 from posterior.estimators import remote
 from posterior.estimators.estimator import learned
-from posterior.estimators.kmeans.base import Clusters, stored
+from posterior.estimators.kmeans.base import SETTINGS, Clusters, stored
 from posterior.generative.kmeans.fitted_clusters import FittedClusters
 from posterior.generative.kmeans.lloyd import TIRED, Clustering, Stop, lloyd
 from posterior.generative.kmeans.points import Points
@@ -82,7 +82,7 @@ class KMeans(Clusters):
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Clusters._parameter_constraints,
+        **SETTINGS,
         "copy_x": ["boolean"],
         "algorithm": [StrOptions({"lloyd", "elkan"})],
     }

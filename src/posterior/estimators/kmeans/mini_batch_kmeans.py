@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from posterior.data.typing import Array, Floats
 from posterior.estimators import remote
 from posterior.estimators.estimator import learned
-from posterior.estimators.kmeans.base import Clusters
+from posterior.estimators.kmeans.base import SETTINGS, Clusters
 from posterior.generative.kmeans.fitted_clusters import FittedClusters
 from posterior.generative.kmeans.mini_batch_steps import Patience, Received
 from posterior.generative.kmeans.points import Points, Spread
@@ -68,7 +68,7 @@ class MiniBatchKMeans(Clusters):
     n_steps_ = learned[int](lambda fitted: None if fitted.stream is None else fitted.stream.n_steps)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Clusters._parameter_constraints,
+        **SETTINGS,
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "compute_labels": ["boolean"],
         "max_no_improvement": [Interval(Integral, 0, None, closed="left"), None],
