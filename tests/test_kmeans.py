@@ -364,9 +364,9 @@ def test_what_was_learned_may_be_set_by_hand(Model):
 
 def test_batches_go_on_from_centers_that_are_set_by_hand():
     model = MiniBatchKMeans(2, reassignment_ratio=0.0)
-    model.cluster_centers_ = [[0.0], [10.0]]
-    model.partial_fit([[1.0], [3.0], [11.0]])
-    assert_array_equal(model.cluster_centers_, [[2.0], [11.0]])
+    model.cluster_centers_ = [[0], [10]]
+    model.partial_fit([[1.0], [4.0], [11.0]])
+    assert_array_equal(model.cluster_centers_, [[2.5], [11.0]])
     assert model.n_steps_ == 1
 
 

@@ -32,6 +32,7 @@ from posterior.readers.batch import InOneGroup
 from posterior.readers.columns import Columns
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader
+from posterior.statistics.moments import floats
 
 SETTINGS: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -80,7 +81,7 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     cluster_centers_ = learned[Array](
         lambda fitted: fitted.centers,
-        lambda fitted, centers: replace(fitted, centers=np.asarray(centers)),
+        lambda fitted, centers: replace(fitted, centers=floats(np.asarray(centers))),
     )
     labels_: learned[Codes] = stored("labels")
     inertia_: learned[float] = stored("inertia")
@@ -115,7 +116,7 @@ class Clusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if "cluster_centers_" not in values:
             self.__dict__["_by_hand"] = values
             return
-        centers = np.asarray(values.pop("cluster_centers_"))
+        centers = floats(np.asarray(values.pop("cluster_centers_")))
         columns = replace(self.reader().columns, n=centers.shape[1])
         self.fitted_ = FittedClusters(self.reader().of(columns), centers)
         for other, known in values.items():

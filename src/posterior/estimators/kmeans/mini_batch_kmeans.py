@@ -143,15 +143,12 @@ class MiniBatchKMeans(Clusters):
             if reason := patience.reason_to_stop(inertia, shift):
                 log(f"Converged ({reason}) at step {step}/{n_steps}")
                 break
-        inertia = inertia if patience.average is None else patience.average
-        fitted = FittedClusters(
-            reader,
-            received.centers.astype(points.dtype),
-            sparse=points.sparse,
-            inertia=points.total_weight * inertia,
-            n_iter=int(np.ceil(step * size / n)),
+        inertia = points.total_weight * (inertia if patience.average is None else patience.average)
+        n_iter = int(np.ceil(step * size / n))
+        start = FittedClusters(
+            reader, centers.astype(points.dtype), sparse=points.sparse, n_iter=n_iter
         )
-        self.fitted_ = self._after(fitted, received, points, spread)
+        self.fitted_ = self._after(start, received, points, spread, inertia, shown=True)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -184,28 +181,35 @@ class MiniBatchKMeans(Clusters):
                 received = Received.nothing(centers, check_random_state(self.random_state))
         size = min(self.batch_size, len(points))
         received, inertia = received.step(points, size, self.reassignment_ratio, self._log())
-        centers = received.centers.astype(before.centers.dtype)
-        fitted = replace(before, centers=centers, labels=None, inertia=inertia)
-        fitted = self._after(fitted, received, points, spread)
-        self.fitted_ = fitted if self.compute_labels else replace(fitted, inertia=None)
+        self.fitted_ = self._after(
+            before, received, points, spread, inertia, shown=self.compute_labels
+        )
         return self
 
     def _after(
-        self, fitted: FittedClusters, received: Received, points: Points, spread: Spread
+        self,
+        before: FittedClusters,
+        received: Received,
+        points: Points,
+        spread: Spread,
+        inertia: float,
+        *,
+        shown: bool,
     ) -> FittedClusters:
-        """Centers with what is known of the rows that they have received."""
-        labels, inertia, row_weight = None, fitted.inertia, received.stream.row_weight
+        """Centers after some batches, with what is known of the rows that they have received."""
+        centers, labels = received.centers.astype(before.centers.dtype), None
         if self.compute_labels:
-            space = points.space(len(fitted.centers))
-            space.assign(fitted.doubles())
+            space = points.space(len(centers))
+            space.assign(centers.astype(np.float64))
             labels, inertia = space.labels if points.in_memory else None, space.assigned().inertia
-        assert inertia is not None
+        weight = received.stream.row_weight
         return replace(
-            fitted,
-            weights=row_weight / row_weight.sum(),
+            before,
+            centers=centers,
+            weights=weight / weight.sum(),
             variance=spread.around_centers(inertia),
             labels=labels,
-            inertia=inertia,
+            inertia=inertia if shown else None,
             stream=received.stream,
         )
 

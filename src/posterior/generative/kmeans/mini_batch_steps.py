@@ -48,14 +48,10 @@ class Received:
         """
         n_since = self.stream.n_since + size
         due = n_since >= 10 * len(self.centers) or not self.stream.row_weight.all()
-        after, inertia = self._moved(batch)
-        if due:
-            after = after.relocated(batch, ratio, log)
-        n_steps, n_since = self.stream.n_steps + 1, 0 if due else n_since
-        stream = replace(after.stream, n_steps=n_steps, n_since=n_since)
-        return Received(after.centers, stream), inertia
+        after, inertia = self._moved(batch, 0 if due else n_since)
+        return after.relocated(batch, ratio, log) if due else after, inertia
 
-    def _moved(self, batch: Points) -> tuple[Received, float]:
+    def _moved(self, batch: Points, n_since: int) -> tuple[Received, float]:
         space = batch.space(len(self.centers))
         space.assign(self.centers)
         weight, mean = space.sums()
@@ -64,8 +60,8 @@ class Received:
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(weight > 0, weight / total, 0.0)
         centers = self.centers + share * np.where(weight > 0, mean - self.centers, 0.0)
-        inertia = float(batch.weights @ space.distances())
-        return Received(centers, replace(self.stream, weight=total)), inertia
+        stream = BatchStream(total, self.stream.random, self.stream.n_steps + 1, n_since)
+        return Received(centers, stream), float(batch.weights @ space.distances())
 
     def relocated(self, batch: Points, ratio: float, log: Log) -> Received:
         """Centers of less than `ratio` of the largest weight move to rows drawn at random."""
