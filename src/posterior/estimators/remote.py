@@ -26,8 +26,8 @@ from posterior.engines.streaming import Streamed
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import JointStatistics
 from posterior.generative.rule import Rule
-from posterior.preprocessing.first_look import Look
-from posterior.readers.batch import BatchRows
+from posterior.preprocessing.first_look import FirstLook, Look
+from posterior.readers.batch import BatchRows, Grouping
 from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
 from posterior.sources import target
@@ -112,6 +112,19 @@ def remote_rows(there: There, look: Look, read: BatchRows) -> RemoteRows:
     frame = look.kept.frame()
     sample = sampled(frame, read, total)
     return RemoteRows(total, read, sample, look.kept.n_rows, look.weight)
+
+
+def unlabeled_rows(
+    there: There, reader: Reader, weight: Any, grouping: Grouping, *, encoded: bool
+) -> tuple[Reader, RemoteRows, Look]:
+    """Rows of a source without labels, a reader that knows their columns, and a look at them."""
+    engine, source = there
+    first = FirstLook(None, weight, reader.columns.owner, encoded=encoded)
+    look = engine.sum(first, source).checked()
+    frame, _ = target.apart(look.kept.frame(), weight)
+    reader, _ = reader.learn(frame)
+    read = BatchRows(reader, grouping, weight=weight)
+    return reader, remote_rows(there, look, read), look
 
 
 @dataclass(frozen=True, slots=True, eq=False)

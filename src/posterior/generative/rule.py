@@ -15,6 +15,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import AnyFamily
 from posterior.generative.joint import Joint, JointStatistics, labeling
 from posterior.readers.reader import Reader
+from posterior.sources.remote_rows import RemoteRows
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
@@ -23,7 +24,7 @@ S = TypeVar("S", bound=Addable)
 class Worker(Protocol):
     """What is needed of an engine."""
 
-    def sum(self, function: Callable[[Rows], S], rows: Rows) -> S: ...
+    def sum(self, function: Callable[[Rows], S], rows: Rows | RemoteRows) -> S: ...
 
     def fill(
         self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats

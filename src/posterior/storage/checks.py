@@ -16,7 +16,7 @@ import numpy as np
 from posterior.data.rows import CodedRows, SparseRows
 from posterior.engines.local import Local
 from posterior.estimators.hooks import Hooks
-from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
+from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.logistic.logistic_base import LogisticModel
 from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
@@ -28,6 +28,8 @@ from posterior.estimators.text.weights import TfidfTransformer
 from posterior.families import Product
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
+from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.generative.rule import Rule
 from posterior.kernels.terms import Terms
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
@@ -134,8 +136,7 @@ def _(value: Search) -> None:
 
 @check.register
 def _(value: Fitted) -> None:
-    reader, labels, n = value.reader, value.labels, value.reader.columns.n
-    _check_reader(reader)
+    reader, labels, n = value.reader, value.labels, _n_columns(value.reader)
     if isinstance(reader, MixedReader):
         expect(len(reader.kinds) == n, "a kind of each column")
     if isinstance(reader, BinnedColumns):
@@ -230,19 +231,27 @@ def _(model: LogisticModel) -> None:
         check_stream(state["_stream"], model.n_features_in_, k, shape)
 
 
-@check.register(KMeans)
-@check.register(MiniBatchKMeans)
-def _(model: Any) -> None:
-    state = vars(model)
-    if "cluster_centers_" not in state:
+@check.register
+def _(value: FittedClusters) -> None:
+    n, shape = _n_columns(value.reader), shape_of(value.centers)
+    expect(len(shape) == 2 and shape[1] == n, "centers as wide as the rows")
+    expect(np.isfinite(value.centers).all(), "centers of finite numbers")
+    expect(
+        value.weights is None or shape_of(value.weights) == shape[:1], "a weight of each cluster"
+    )
+    if value.stream is not None:
+        expect(isinstance(value.stream, BatchStream), "a stream of batches")
+        expect(shape_of(value.stream.weight) == shape, "the weight that each center received")
+
+
+@check.register
+def _(model: Clusters) -> None:
+    fitted = vars(model).get("fitted_")
+    if fitted is None:
         return
-    shape = shape_of(model.cluster_centers_)
-    expect(len(shape) == 2 and shape[1] == model.n_features_in_, "centers as wide as the rows")
-    expect(np.isfinite(model.cluster_centers_).all(), "centers of finite numbers")
-    expect(shape_of(model.weights_) == shape[:1], "a weight for each cluster")
-    if "_weight" in state:
-        expect(shape_of(state["_weight"]) == shape, "the weight that each center received")
-        expect(model.n_clusters == shape[0], "as many centers as clusters")
+    expect(isinstance(fitted, FittedClusters), "clusters that were found")
+    if fitted.stream is not None:
+        expect(model.n_clusters == len(fitted.centers), "as many centers as clusters")
 
 
 @check.register
@@ -251,9 +260,8 @@ def _(value: FittedNeighbors) -> None:
     expect(isinstance(reader, Reader) and isinstance(search, Search), "rows and their search")
     check(search.rows)
     check(search)
-    _check_reader(reader)
-    shape = shape_of(search.rows.X)
-    expect(len(shape) == 1 or shape[1] == reader.columns.n, "rows as wide as the queries")
+    n, shape = _n_columns(reader), shape_of(search.rows.X)
+    expect(len(shape) == 1 or shape[1] == n, "rows as wide as the queries")
     if isinstance(reader, MixedTable) and reader.kinds is not None:
         mixed = isinstance(search.rows.X, MixedRows) and search.rows.X.kinds == reader.kinds
         expect(mixed, "a kind of each column")
@@ -341,17 +349,18 @@ def _(model: TfidfTransformer) -> None:
 Widths: TypeAlias = tuple[int, ...]
 
 
+def _n_columns(reader: Any) -> int:
+    expect(isinstance(reader, Reader), "how rows are read")
+    n, names = reader.columns.n, reader.columns.names
+    expect(type(n) is int and n > 0, "a number of columns")
+    expect(names is None or len(names) == n, "a name of each column")
+    return int(n)
+
+
 def _n_classes(classes: Any) -> int:
     expect(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
     expect(np.array_equal(np.unique(classes), classes), "classes in order, each once")
     return len(classes)
-
-
-def _check_reader(reader: Any) -> None:
-    expect(isinstance(reader, Reader), "how rows are read")
-    n, names = reader.columns.n, reader.columns.names
-    expect(type(n) is int and n > 0, "how rows are read")
-    expect(names is None or len(names) == n, "a name of each column")
 
 
 def _ascending(values: Any) -> bool:

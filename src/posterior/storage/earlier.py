@@ -17,11 +17,14 @@ from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators.dependence import KDB
 from posterior.estimators.dependence.base import DependenceClassifier
+from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.table_classifier import FittedTable, TableClassifier
 from posterior.generative.fitted import Fitted
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
+from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import MixedTable, reader_of
 from posterior.neighbors.metrics import Metric
@@ -35,6 +38,8 @@ from posterior.readers.reader import Reader
 
 State = dict[str, Any]
 BESIDE = ("choice_", "tuning_", "file_types_")  # what stays an attribute
+
+CLUSTERS = ("weights", "variance", "labels", "inertia", "n_iter", "inertias", "reason")
 
 
 @dataclass(frozen=True)
@@ -183,8 +188,28 @@ def _neighbors(kind: Any, state: State) -> State:
     return given | {"fitted_": FittedNeighbors(reader, search, k, *rest)}
 
 
+def _clusters(kind: Any, state: State) -> State:
+    if "cluster_centers_" not in state:
+        return state
+    given = {name: state[name] for name in parameters(kind)}
+    stream = None
+    if "_weight" in state:
+        course = (state["_weight"], state["_random"], state["n_steps_"], state["_since"])
+        stream = BatchStream(*course)
+    fitted = FittedClusters(
+        kind(**given).reader().of(columns_of(kind, state)),
+        state["cluster_centers_"],
+        sparse=state.get("_sparse", False),
+        stream=stream,
+        **{name: state.get(f"{name}_") for name in CLUSTERS},
+    )
+    beside = {name: state[name] for name in BESIDE if name in state}
+    return given | beside | {"fitted_": fitted}
+
+
 UPGRADES: dict[type, Callable[[Any, State], State]] = {
     SummedClassifier: _summed,
     TableClassifier: _table,
     KNeighborsClassifier: _neighbors,
+    Clusters: _clusters,
 }
