@@ -23,7 +23,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import posterior
 from posterior.engines.dask import Dask
-from posterior.engines.example import first_rows
+from posterior.engines.engine import first_rows
 from posterior.engines.locate import locate
 from posterior.engines.spark import Spark, SparkTable
 

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from posterior.plots import save
 from posterior.plots.coefficients import coefficients
-from posterior.plots.numbers import digits, power_axis
+from posterior.plots.look import digits, power_axis
 from posterior.plots.path import regularization_path
 from posterior.plots.sigmoid import sigmoid
 from posterior.plots.trace import trace

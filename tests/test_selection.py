@@ -23,11 +23,10 @@ from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.reliability import bin_of, calibration_error, edges
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.numbers import Numbers
-from posterior.selection import Comparison, compare, race
-from posterior.selection.comparison import sampled
+from posterior.selection import Comparison, compare
+from posterior.selection.comparison import Leader, sampled
 from posterior.selection.labeled_rows import labeled_rows
 from posterior.selection.out_of_fold import calibrated
-from posterior.selection.race import Leader
 from posterior.sources.files import read
 
 pytestmark = pytest.mark.filterwarnings("error:::posterior")
@@ -216,7 +215,7 @@ def test_a_model_that_cannot_be_chosen_any_more_is_given_up(
     assert logistic.given_up == 3 and set(raced.rows.folds[logistic.index]) == {0, 1, 2}
     assert raced.chosen.key == raced.best.key == "quadratic" and raced.best.given_up is None
     assert len(raced.best.index) == len(raced.rows)
-    monkeypatch.setattr(race, "RACED", np.inf)
+    monkeypatch.setattr("posterior.selection.comparison.RACED", np.inf)
     whole = compare(cones(), "label", models=["quadratic", "logistic"])
     assert whole.chosen.key == "quadratic" and all(j.given_up is None for j in whole.judged)
     (other,) = (j for j in whole.judged if j.key == "logistic")

@@ -30,11 +30,10 @@ from pyarrow import parquet
 from starlette.datastructures import Headers
 
 import posterior
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.server import Limits, create_app
 from posterior.app.server.guard import Guard, names_of
-from posterior.app.server.running import _bound
-from posterior.app.server.server_app import STATIC
+from posterior.app.server.server_app import STATIC, _bound
 from posterior.preprocessing.infer_roles import infer
 from posterior.selection.candidates import candidates
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import posterior
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.infer_roles import infer
 from posterior.sources import files

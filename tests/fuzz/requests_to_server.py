@@ -21,7 +21,7 @@ from files import pick
 from pyarrow import parquet
 
 import posterior
-from posterior.app.cli import models
+from posterior.app import models
 from posterior.app.server import create_app
 from posterior.preprocessing.infer_roles import infer
 from posterior.selection.candidates import candidates

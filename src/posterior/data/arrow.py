@@ -13,19 +13,15 @@ from posterior.data.typing import Array, Codes
 
 
 def is_table(X: Any) -> bool:
-    """Whether X is a table of Arrow."""
-    return _is(X, "Table")
+    """Whether X is a table of Arrow; nothing is before that is imported."""
+    arrow = sys.modules.get("pyarrow")
+    return arrow is not None and isinstance(X, arrow.Table)
 
 
 def is_array(X: Any) -> bool:
     """Whether X is a single column of Arrow."""
-    return _is(X, "Array") or _is(X, "ChunkedArray")
-
-
-def _is(X: Any, kind: str) -> bool:
-    """Whether X is of a type of pyarrow; nothing is before that is imported."""
     arrow = sys.modules.get("pyarrow")
-    return arrow is not None and isinstance(X, getattr(arrow, kind))
+    return arrow is not None and isinstance(X, arrow.Array | arrow.ChunkedArray)
 
 
 def numbers(table: Any) -> Array | None:
@@ -43,10 +39,12 @@ def numbers(table: Any) -> Array | None:
 
 def strings(column: Any) -> tuple[list[str], Codes] | None:
     """Different cells of a column of strings, and their codes, -1 if missing; None of others."""
-    if not hasattr(column, "dictionary_encode"):
+    if not is_array(column):
         return None
-    coded = hasattr(column.type, "index_type")
-    if str(column.type.value_type if coded else column.type) not in ("string", "large_string"):
+    import pyarrow.types as kinds
+
+    type_ = column.type.value_type if kinds.is_dictionary(column.type) else column.type
+    if str(type_) not in ("string", "large_string"):
         return None
     values, codes = different(column)
     return values.to_pylist(), codes
@@ -54,15 +52,17 @@ def strings(column: Any) -> tuple[list[str], Codes] | None:
 
 def different(column: Any) -> tuple[Any, Codes]:
     """The different cells of a column, and which of them each row has; -1 is none."""
+    import pyarrow as pa
+
     coded = column.dictionary_encode()
-    if hasattr(coded, "combine_chunks"):
+    if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()
-    if hasattr(coded, "chunks"):  # which some versions keep, even if it is one
+    if isinstance(coded, pa.ChunkedArray):  # which some versions keep, even if it is one
         coded = coded.chunk(0)
     values, places = coded.dictionary, coded.indices
     places = places.cast("int32").fill_null(-1) if places.null_count else places
     codes = readable(places.to_numpy()).astype(np.int32, copy=False)
-    if hasattr(column.type, "index_type"):  # codes of others, of which some may not be here
+    if pa.types.is_dictionary(column.type):  # codes of others, of which some may not be here
         return _present(values, codes)
     return values, codes
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from posterior.data.by_class import in_order, table_in_order
 from posterior.data.errors import NotFiniteError
 from posterior.data.frames import missing
-from posterior.data.names import quoted
+from posterior.data.names import plain, quoted
 from posterior.data.rows import Soft, SparseRows, slabs
 from posterior.data.typing import Array, Codes, Floats
+
+SHOWN = 20  # names in an error message
 
 
 def labels(y: Any, n_rows: int) -> tuple[Array, Codes]:
@@ -244,3 +246,50 @@ def responsibilities(R: Any, n_rows: int, n_groups: int, weight: Floats | None) 
             f"{shares[row].tolist()}."
         )
     return Soft(shares * ((1.0 if weight is None else weight) / total)[:, None])
+
+
+def in_order(given: Any, classes: Any, what: str) -> Any:
+    """{class: number} as a list; what does not come by names, as it is."""
+    if not isinstance(given, Mapping):
+        return given
+    names = _names(classes)
+    _check(given, names, names, what)
+    return [given[name] for name in names]
+
+
+def table_in_order(given: Any, classes: Any, what: str) -> Any:
+    """{truth: {answer: number}} as a list of lists; a right answer that is not named has zero."""
+    if not isinstance(given, Mapping):
+        return given
+    names, rows = _names(classes), []
+    _check(given, names, names, what)
+    for truth in names:
+        row = given[truth]
+        if not isinstance(row, Mapping):
+            raise ValueError(
+                f"Expected {what} of each answer by its class, such as "
+                f"{{{truth!r}: {{...: 1}}}}, got {row!r} for {truth!r}."
+            )
+        _check(row, names, [name for name in names if name != truth], f"{what} for {truth!r}")
+        rows.append([row.get(name, 0.0) for name in names])
+    return rows
+
+
+def _names(classes: Any) -> list[Any]:
+    """Each once: components of one class share its name."""
+    return list(dict.fromkeys(plain(c) for c in classes))
+
+
+def _check(given: Mapping[Any, Any], known: Collection[Any], needed: list[Any], what: str) -> None:
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise ValueError(
+            f"Expected {what} by the classes {list(known)[:SHOWN]}, got {unknown[0]!r}, which is "
+            "none of them."
+        )
+    lacking = [name for name in needed if name not in given]
+    if lacking:
+        raise ValueError(
+            f"Expected {what} by each of the classes {list(known)[:SHOWN]}, but {lacking[0]!r} is "
+            "missing."
+        )

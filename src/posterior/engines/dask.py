@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import Any, TypeVar
 
-from posterior.engines.example import first_rows
+from posterior.engines.engine import first_rows
 from posterior.sources.source import Batch, Source
 from posterior.statistics.algebra import Addable
 

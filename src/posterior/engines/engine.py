@@ -1,16 +1,18 @@
-"""What a model asks of the place where its rows are."""
+"""Protocol of engines, which sum a function over the rows they hold."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from posterior.data.rows import Features, Rows
 from posterior.data.typing import Floats
-from posterior.sources.source import Batch
+from posterior.sources.source import Batch, Source
 from posterior.statistics.algebra import Addable
 
 S = TypeVar("S", bound=Addable)
+ROWS = 5
 
 
 class Engine(Protocol):
@@ -45,3 +47,12 @@ class ClusterEngine(BatchEngine, Protocol):
     def map(self, function: Callable[[Batch], Any], source: Any) -> Any:
         """A frame of function(batch) for all batches."""
         ...
+
+
+def first_rows(source: Source, rows: int = ROWS) -> Batch:
+    """The head of the first batch."""
+    with closing(source.head(rows).batches()) as batches:
+        batch = next(batches, None)
+    if batch is None:
+        raise ValueError("Expected rows, got an empty table.")
+    return Batch(batch.frame[:rows], batch.place, batch.first)

@@ -12,8 +12,7 @@ import numpy as np
 from posterior.data import validate
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array
-from posterior.engines.engine import BatchEngine
-from posterior.engines.example import first_rows
+from posterior.engines.engine import BatchEngine, first_rows
 from posterior.engines.locate import locate
 from posterior.engines.streaming import Streamed
 from posterior.estimators.checkpoint import FilePath, checkpointed, refuse_in_memory

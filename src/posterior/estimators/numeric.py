@@ -10,9 +10,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from posterior.data import containers, frames, validate
-from posterior.data.by_class import in_order
 from posterior.data.rows import Features, SparseRows, readable
 from posterior.data.typing import Floats
+from posterior.data.validate import in_order
 from posterior.estimators.base import GenerativeClassifier
 from posterior.estimators.hooks import Parameters
 

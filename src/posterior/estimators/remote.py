@@ -18,8 +18,7 @@ from sklearn.utils import check_random_state
 from posterior.data import validate
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array
-from posterior.engines.engine import BatchEngine
-from posterior.engines.example import first_rows
+from posterior.engines.engine import BatchEngine, first_rows
 from posterior.engines.journaled import Journaled
 from posterior.engines.locate import locate
 from posterior.engines.streaming import Streamed

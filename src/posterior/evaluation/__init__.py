@@ -6,15 +6,22 @@ Nothing here knows an estimator: a model is whatever predicts, and `HeldOut` is 
 
 from posterior.evaluation.boundary import Surface, decision_boundary
 from posterior.evaluation.contour import Curve, Curves
-from posterior.evaluation.crossing import Points
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.learning import LearningPoint, learning_curve
 from posterior.evaluation.plane import Plane, plane
+from posterior.evaluation.quadratics import Points
 from posterior.evaluation.ranking import RankCurve, precision_recall, roc
 from posterior.evaluation.reliability import Reliability, ReliabilityBin, reliability
-from posterior.evaluation.scores import Measure, confusion, measure
-from posterior.evaluation.subgroups import Subgroup, subgroup
-from posterior.evaluation.surprises import doubtful_labels, least_expected, own_probability
+from posterior.evaluation.scores import (
+    Measure,
+    Subgroup,
+    confusion,
+    doubtful_labels,
+    least_expected,
+    measure,
+    own_probability,
+    subgroup,
+)
 
 __all__ = [
     "Curve",

@@ -8,11 +8,10 @@ from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from posterior.data.names import plain
-from posterior.data.typing import Array, Floats
+from posterior.data.names import feature_names, plain
+from posterior.data.typing import Floats
 from posterior.evaluation.contour import Box, Curves, curves
-from posterior.evaluation.crossing import Points, points
-from posterior.evaluation.quadratics import Quadratics, middle, quadratics
+from posterior.evaluation.quadratics import Points, Quadratics, middle, points, quadratics
 
 FEATURES = {"points": 1, "curves": 2}  # the forms that need a certain number of them
 DEVIATIONS = 4  # around every mean, in the box that is shown by default
@@ -148,8 +147,9 @@ def _surface(model: Quadratics, i: int, j: int) -> Surface:
 
 
 def _names(model: Any, d: int) -> list[str]:
-    unnamed: list[str] | Array = ["x"] if d == 1 else [f"x{j}" for j in range(d)]
-    return [str(name) for name in getattr(model, "feature_names_in_", unnamed)]
+    if (names := feature_names(model)) is not None:
+        return [str(name) for name in names]
+    return ["x"] if d == 1 else [f"x{j}" for j in range(d)]
 
 
 def _default_box(model: Quadratics) -> Box:

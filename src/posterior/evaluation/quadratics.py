@@ -1,14 +1,17 @@
-"""What a boundary is made of: one quadratic function a class, and the root of a quadratic."""
+"""Quadratic functions of the classes, and the points on a line where the best of them changes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data.table import text
 from posterior.data.typing import Array, Floats
 
 
@@ -44,6 +47,13 @@ class Quadratics:
         return np.array(mean), np.sqrt([np.diag(sigma) for sigma in covariance])
 
 
+@runtime_checkable
+class HasQuadratics(Protocol):
+    """A model whose log p(x, k) is quadratic in x."""
+
+    def quadratics(self, origin: Floats | None = None) -> tuple[Any, Any, Any]: ...
+
+
 def middle(model: Any) -> Floats | None:
     """The mean of the class means, near which coefficients lose no digits; None if not known."""
     means = getattr(model, "means_", getattr(model, "theta_", None))
@@ -56,9 +66,9 @@ def quadratics(model: Any, origin: Floats | None = None) -> Quadratics:
     A linear model of scikit-learn's shape gives log p(k | x) = coef_k · x + intercept_k, up to a
     term common to all classes; one row of coefficients is the log odds of the second class.
     """
-    if hasattr(model, "fit"):
+    if isinstance(model, BaseEstimator):
         check_is_fitted(model)
-    if hasattr(model, "quadratics"):
+    if isinstance(model, HasQuadratics):
         A, b, c = (np.asarray(part, dtype=np.float64) for part in model.quadratics(origin))
     else:
         if not all(hasattr(model, name) for name in ("coef_", "intercept_", "classes_")):
@@ -100,3 +110,66 @@ def rising(a: Any, b: Any, c: Any) -> Floats:
     a = np.where(a == 0, -0.0, a)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(b > 0, -2 * c / (b + root), (root - b) / (2 * a))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """The most probable class of a number x: classes[i] between at[i - 1] and at[i]."""
+
+    at: Floats  # (m,), rising
+    classes: Array  # (m + 1,)
+    feature_name: str = "x"
+
+    def __str__(self) -> str:
+        name, cuts = self.feature_name, [text(x) for x in self.at]
+        if not cuts:
+            return f"any {name}: {self.classes[0]}"
+        between = [f"{low} < {name} < {high}" for low, high in pairwise(cuts)]
+        spans = [f"{name} < {cuts[0]}", *between, f"{name} > {cuts[-1]}"]
+        width = max(len(span) for span in spans)
+        return "\n".join(
+            f"{span:{width}}: {label}" for span, label in zip(spans, self.classes, strict=True)
+        )
+
+    __repr__ = __str__
+
+
+def points(model: Quadratics, feature_name: str = "x") -> Points:
+    """Walk from -∞ to ∞ along the largest of k parabolas.
+
+    Class j leads class i where q(x) = log p(x, j) - log p(x, i) > 0: between its two roots if q
+    is concave, and outside the roots of -q if not. All leads are known before the walk starts,
+    so two parabolas that only touch, or three that meet in a point, need no tolerance.
+    """
+    a, b, c = (part - part[:, None] for part in (model.A[:, 0, 0], model.b[:, 0], model.c))
+    convex = a > 0
+    low, high = _between(*(np.where(convex, -part, part) for part in (a, b, c)))
+    events = np.unique(np.concatenate([low[low < high], high[low < high]]))
+    events = events[np.isfinite(events)]
+    # roots that differ by rounding alone are one point
+    apart = np.diff(events) > 8 * np.finfo(float).eps * abs(events[1:])
+    events = events[np.append(apart, np.ones(min(1, len(events)), bool))]
+
+    def largest_after(x: float, leader: int) -> int:
+        passed = {leader}
+        while True:
+            ahead = ((low[leader] <= x) & (x < high[leader])) != convex[leader]
+            better = [int(j) for j in np.flatnonzero(ahead) if j not in passed]
+            if not better:
+                return leader
+            leader = better[0]
+            passed.add(leader)
+
+    leaders, at = [largest_after(-np.inf, 0)], []
+    for x in events:
+        if (leader := largest_after(x, leaders[-1])) != leaders[-1]:
+            leaders.append(leader)
+            at.append(x)
+    return Points(np.array(at, dtype=np.float64), model.classes[leaders], feature_name)
+
+
+def _between(a: Floats, b: Floats, c: Floats) -> tuple[Floats, Floats]:
+    """The interval (low, high) where a x² + b x + c > 0, for a ≤ 0; empty if low ≥ high."""
+    low, high = rising(a, b, c), -rising(a, -b, c)
+    everywhere = (a == 0) & (b == 0) & (c > 0)
+    return np.where(everywhere, -np.inf, low), np.where(everywhere, np.inf, high)

@@ -1,4 +1,4 @@
-"""Means over held-out rows with their standard errors, and the confusion matrix."""
+"""Scores of held-out rows: means with standard errors, confusion matrix, subgroups, surprises."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posterior.data.typing import Integers
+from posterior.data.typing import Array, Floats, Integers
 from posterior.evaluation.held_out import HeldOut
+
+DOUBTFUL = 0.1  # a label of less probability may be wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +37,60 @@ def confusion(held_out: HeldOut) -> Integers:
     counts = np.zeros((k, k), np.int64)
     np.add.at(counts, (held_out.codes, held_out.log_proba.argmax(axis=1)), 1)
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Subgroup:
+    """Rows that share a value."""
+
+    column: str
+    value: str
+    rows: int
+    accuracy: Measure
+    log_loss: float
+    target: list[float]  # shares of the classes among them
+    predicted: list[float]  # mean probabilities
+
+
+def subgroup(column: str, value: str, held_out: HeldOut, inside: Array) -> Subgroup:
+    """Scores of rows that share a value."""
+    proba, codes = held_out.proba[inside], held_out.codes[inside]
+    right = proba.argmax(axis=1) == codes
+    n, share = len(codes), float(right.mean())
+    k = proba.shape[1]
+    own = held_out.log_proba[inside][np.arange(n), codes]
+    careful = (n * share + 2) / (n + 4)  # all right so far is not right for sure
+    error = float(np.sqrt(careful * (1 - careful) / (n + 4)))
+    return Subgroup(
+        column=column,
+        value=value,
+        rows=n,
+        accuracy=Measure(share, error),
+        log_loss=float(-own.mean()),
+        target=(np.bincount(codes, minlength=k) / n).tolist(),
+        predicted=proba.mean(axis=0).tolist(),
+    )
+
+
+def own_probability(held_out: HeldOut) -> Floats:
+    """The probability of each row's own label, by a model that never saw the row."""
+    return held_out.proba[np.arange(len(held_out.codes)), held_out.codes]
+
+
+def least_expected(held_out: HeldOut) -> Integers:
+    """All rows, the one whose label surprises most first."""
+    return np.argsort(own_probability(held_out), kind="stable")
+
+
+def doubtful_labels(held_out: HeldOut) -> Array:
+    """Rows whose label is probably wrong, as a mask (after Northcutt, Jiang and Chuang 2021).
+
+    The label has less than 10 %, and another class has at least the probability that rows of that
+    class have on average.
+    """
+    proba, codes = held_out.proba, held_out.codes
+    own, answer = own_probability(held_out), proba.argmax(axis=1)
+    n, k = proba.shape
+    usual = np.array([own[codes == c].mean() if (codes == c).any() else 1.0 for c in range(k)])
+    likely = proba[np.arange(n), answer] >= usual[answer]
+    return np.asarray((own < DOUBTFUL) & (answer != codes) & likely)

@@ -13,12 +13,7 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.linear import affine_evidence, affine_scorer, dense
-from posterior.families.priors import (
-    LAPLACE,
-    DiscretePrior,
-    Laplace,
-    pseudo_log_likelihood,
-)
+from posterior.families.priors import LAPLACE, DiscretePrior, Laplace, pseudo_log_likelihood
 from posterior.families.symbols import Cells, Formula, Steps
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals, indicators

@@ -14,12 +14,7 @@ from posterior.data.errors import DegenerateError
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
-from posterior.families.priors import (
-    LAPLACE,
-    DiscretePrior,
-    Laplace,
-    pseudo_log_likelihood,
-)
+from posterior.families.priors import LAPLACE, DiscretePrior, Laplace, pseudo_log_likelihood
 from posterior.families.symbols import Cells, Formula, Lookup
 from posterior.kernels import pairs
 from posterior.statistics.counts import Counts

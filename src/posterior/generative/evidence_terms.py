@@ -1,9 +1,10 @@
-"""Why: the additive terms behind a posterior, as numbers and as a table to read."""
+"""Explanations by evidence: the additive terms behind a posterior, as numbers and as a table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -51,6 +52,14 @@ class Explanation:
     def log_odds(self) -> float:
         return float(self.prior + self.weights.sum())
 
+    def in_short(self, most: int) -> str:
+        """The features of most weight, in one line."""
+        return weightiest(self.feature_names, self.weights, most)
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values."""
+        return odds(self, zip(self.feature_names, self.values, self.weights, strict=True))
+
     def __str__(self) -> str:
         ranked = np.argsort(-np.abs(self.weights), kind="stable")
         lines = [("prior", "", self.prior)]
@@ -76,6 +85,39 @@ class Explanation:
         return "\n".join(rows)
 
     __repr__ = __str__
+
+
+class Odds(Protocol):
+    """An explanation of one class against another."""
+
+    @property
+    def of(self) -> Any: ...
+    @property
+    def against(self) -> Any: ...
+    @property
+    def prior(self) -> float: ...
+    @property
+    def log_odds(self) -> float: ...
+    @property
+    def posterior(self) -> dict[Any, float]: ...
+
+
+def odds(explanation: Odds, features: Iterable[tuple[Any, Any, Any]]) -> dict[str, Any]:
+    """An explanation in plain values, with the names, values and weights of its features."""
+    return {
+        "of": explanation.of,
+        "against": explanation.against,
+        "prior": explanation.prior,
+        "log_odds": explanation.log_odds,
+        "features": [{"name": n, "value": v, "weight": w} for n, v, w in features],
+        "posterior": explanation.posterior,
+    }
+
+
+def weightiest(names: Array, weights: Floats, most: int) -> str:
+    """The names of most weight, in one line."""
+    top = np.argsort(-np.abs(weights), kind="stable")[:most]
+    return "; ".join(f"{names[j]} ({weights[j]:+.2f})" for j in top)
 
 
 def percent(p: float) -> str:

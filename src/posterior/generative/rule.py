@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from posterior.data import validate
-from posterior.data.by_class import in_order
 from posterior.data.rows import Features, Rows
 from posterior.data.typing import Array, Floats
+from posterior.data.validate import in_order
 from posterior.families.family import AnyFamily
 from posterior.generative.joint import Joint, JointStatistics, labeling
 from posterior.readers.reader import Reader

@@ -24,6 +24,22 @@ class Neighborhood:
     prior_say: float  # the part of the class shares, if there is smoothing
     posterior: dict[Any, float]
 
+    def in_short(self, most: int) -> str:
+        """The nearest rows, in one line."""
+        nearest = list(zip(self.rows, self.labels, self.say, strict=True))[:most]
+        return "; ".join(f"row {row} is {label} ({say:.0%})" for row, label, say in nearest)
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values."""
+        keys = ("row", "label", "distance", "say")
+        neighbors = zip(self.rows, self.labels, self.distances, self.say, strict=True)
+        return {
+            "answer": self.answer,
+            "neighbors": [dict(zip(keys, neighbor, strict=True)) for neighbor in neighbors],
+            "prior_say": self.prior_say,
+            "posterior": self.posterior,
+        }
+
     def __str__(self) -> str:
         head = ("row", "label", "distance", "say")
         lines = [

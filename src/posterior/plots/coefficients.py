@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from posterior.data.names import plain
 from posterior.data.typing import Floats
-from posterior.plots.look import DIGITS, INK, PALETTE, WIDTH, Chart, axis, heading, optional
-from posterior.plots.numbers import number_axis
+from posterior.plots import look
 
 MOST = 40  # names that are drawn
 ROW = 19  # pixels of a name
@@ -23,7 +22,7 @@ def coefficients(
     values: ArrayLike,
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
-) -> Chart:
+) -> look.Chart:
     """A dot for each coefficient and a bar for its interval, sorted by size, about a line at zero.
 
     Parameters
@@ -39,7 +38,7 @@ def coefficients(
     altair.LayerChart
         Of the 40 largest, if there are more.
     """
-    alt = optional("altair")
+    alt = look.optional("altair")
     labels = [str(plain(name)) for name in names]
     if len(set(labels)) < len(labels):
         twice = next(name for i, name in enumerate(labels) if name in labels[:i])
@@ -65,21 +64,24 @@ def coefficients(
     if left_out:
         said.append(f"The {len(order)} largest; {left_out:,} smaller ones are left out.")
     names_down = alt.Axis(
-        **axis("").to_dict() | {"title": None, "domain": False, "ticks": False},
+        **look.axis("").to_dict() | {"title": None, "domain": False, "ticks": False},
         labelLimit=240,
         labelPadding=8,
     )
     y = alt.Y("name:N", sort=[row["name"] for row in rows], axis=names_down)
-    numbers = number_axis("coefficient", float(np.abs(value).max(initial=0.0)), grid=True)
+    numbers = look.number_axis("coefficient", float(np.abs(value).max(initial=0.0)), grid=True)
     x = alt.X("zero:Q", axis=numbers, scale=alt.Scale(nice=False, padding=12))
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
     color = alt.Color(
         "interval:N",
-        scale=alt.Scale(domain=[SURE, UNSURE], range=[PALETTE[0], PALETTE[7]]),
+        scale=alt.Scale(domain=[SURE, UNSURE], range=[look.PALETTE[0], look.PALETTE[7]]),
         legend=_legend(alt) if known else None,
     )
-    tooltip = ["name:N", *(alt.Tooltip(f"{f}:Q", format=DIGITS) for f in ("value", "low", "high"))]
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=INK)
+    tooltip = [
+        "name:N",
+        *(alt.Tooltip(f"{f}:Q", format=look.DIGITS) for f in ("value", "low", "high")),
+    ]
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
     return alt.layer(
         zero.encode(x=x),
         base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(x="low:Q", x2="high:Q", color=color),
@@ -87,9 +89,9 @@ def coefficients(
             x="value:Q", color=color, tooltip=tooltip if known else tooltip[:2]
         ),
     ).properties(
-        width=WIDTH,
+        width=look.WIDTH,
         height=alt.Step(ROW),
-        title=heading("Coefficients", said),
+        title=look.heading("Coefficients", said),
         view=alt.ViewBackground(stroke=None),
     )
 
@@ -122,10 +124,10 @@ def _legend(alt: Any) -> Any:
     return alt.Legend(
         title="interval",
         orient="top",
-        labelColor=INK,
+        labelColor=look.INK,
         labelFontSize=12,
         symbolOpacity=1,
-        titleColor=INK,
+        titleColor=look.INK,
         titleFontSize=12,
         titleFontWeight="normal",
     )

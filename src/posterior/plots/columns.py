@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames, validate
-from posterior.data.names import quoted
+from posterior.data.names import feature_names, quoted
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.explaining import Explaining
 from posterior.estimators.summed_classifier import SummedClassifier
@@ -43,8 +43,9 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
     found = X.shape[1] if frame is None else len(frame.columns)
     if found != d:
         raise ValueError(f"Expected the model's {d} column(s), got {found}.")
-    learned = getattr(model, "feature_names_in_", range(d))
-    names: list[Any] = list(learned if frame is None else frame.columns)
+    learned = feature_names(model)
+    known = range(d) if learned is None else learned
+    names: list[Any] = list(known if frame is None else frame.columns)
     j = names.index(feature) if feature in names else feature
     if not isinstance(j, int | np.integer) or not -d <= j < d:
         raise ValueError(f"Expected one of the columns {names}, got {quoted(feature)}.")
@@ -61,7 +62,7 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
         values = frames.numbers(frame.get_column(names[j]))
         name, like = str(names[j]), names[j]
         return Column(name, values, lambda grid: _frame(frame, like, grid), support)
-    name = str(names[j]) if hasattr(model, "feature_names_in_") else f"feature {j}"
+    name = str(names[j]) if learned is not None else f"feature {j}"
     cells = np.asarray(X[:, j], np.float64)
     return Column(name, cells, lambda grid: _array(d, j, grid), support)
 

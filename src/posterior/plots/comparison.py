@@ -8,20 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import (
-    DIGITS,
-    INK,
-    PALETTE,
-    Chart,
-    heading,
-    names_axis,
-    optional,
-    percent_axis,
-    sized,
-    titled,
-)
-from posterior.plots.numbers import number_axis
+from posterior.plots import look
 
 ROW = 30  # pixels of a model
 
@@ -34,7 +21,7 @@ def comparison(
     chosen: Any = None,
     limit: float | None = None,
     percent: bool = False,
-) -> Chart:
+) -> look.Chart:
     """A dot for each model's score and a bar for one standard error to each side.
 
     Parameters
@@ -55,10 +42,10 @@ def comparison(
     -------
     altair.LayerChart
     """
-    alt = optional("altair")
-    names = labels(models)
-    value = numbers("values", values, len(names))
-    error = np.nan_to_num(numbers("errors", errors, len(names), open_ended=True))
+    alt = look.optional("altair")
+    names = look.labels(models)
+    value = look.numbers("values", values, len(names))
+    error = np.nan_to_num(look.numbers("errors", errors, len(names), open_ended=True))
     picked = None if chosen is None else str(chosen)
     rows = [
         {
@@ -71,21 +58,25 @@ def comparison(
         }
         for name, v, e in zip(names, value, error.tolist(), strict=True)
     ]
-    y = alt.Y("model:N", sort=names, axis=names_axis(None))
+    y = alt.Y("model:N", sort=names, axis=look.names_axis(None))
     largest = float(np.abs(value).max(initial=0.0))
-    down = percent_axis(score, grid=True) if percent else number_axis(score, largest, grid=True)
+    down = (
+        look.percent_axis(score, grid=True)
+        if percent
+        else look.number_axis(score, largest, grid=True)
+    )
     down["tickCount"] = 5
     scale = alt.Scale(zero=False, nice=True, padding=10)
     if percent:
         scale = alt.Scale(domain=_within_one(rows), nice=False)
     across = {"scale": scale}
     x = alt.X("value:Q", axis=down, **across)
-    shade = alt.condition("datum.chosen", alt.value(PALETTE[0]), alt.value(PALETTE[7]))
+    shade = alt.condition("datum.chosen", alt.value(look.PALETTE[0]), alt.value(look.PALETTE[7]))
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, color=shade)
-    style = ".2%" if percent else DIGITS
+    style = ".2%" if percent else look.DIGITS
     tooltip = [
         "model:N",
-        alt.Tooltip("value:Q", format=style, title=titled(score)),
+        alt.Tooltip("value:Q", format=style, title=look.titled(score)),
         alt.Tooltip("error:Q", format=style, title="standard error"),
     ]
     layers = [
@@ -97,10 +88,10 @@ def comparison(
     said = "A bar is one standard error to each side."
     if limit is not None:
         rule = alt.Chart(alt.InlineData(values=[{"limit": float(limit)}]))
-        rule = rule.mark_rule(color=INK, strokeDash=[4, 3])
+        rule = rule.mark_rule(color=look.INK, strokeDash=[4, 3])
         layers.insert(0, rule.encode(x=alt.X("limit:Q", **across)))
         said += " The dashed line is the best score and its standard error."
-    chart = sized(alt.layer(*layers), heading(f"Models by {score}", [said]))
+    chart = look.sized(alt.layer(*layers), look.heading(f"Models by {score}", [said]))
     return chart.properties(height=alt.Step(ROW))
 
 

@@ -9,20 +9,11 @@ import numpy as np
 from scipy.stats import norm
 
 from posterior.data.typing import Array, Floats
+from posterior.estimators import MixtureClassifier
+from posterior.plots import look
 from posterior.plots.columns import column_of
 from posterior.plots.densities import bin_edges
-from posterior.plots.look import (
-    DIGITS,
-    HEIGHT,
-    INK,
-    WIDTH,
-    Chart,
-    colors,
-    heading,
-    optional,
-)
 from posterior.plots.normals import Normals, normals_of, some_rows
-from posterior.plots.numbers import number_axis
 
 BINS = 60
 MOST = 2_000  # rows that are drawn as points
@@ -34,7 +25,7 @@ GREY = "#c3c7ce"
 
 def components(
     model: Any, X: Any = None, columns: int | str | Sequence[Any] | None = None, bins: int = BINS
-) -> Chart:
+) -> look.Chart:
     """The components of a mixture over the rows, in two columns or in one.
 
     Two columns: rows as points, colored by their most probable component, and two ellipses for
@@ -57,7 +48,7 @@ def components(
     -------
     altair.LayerChart
     """
-    optional("altair")
+    look.optional("altair")
     if not isinstance(bins, int | np.integer) or bins < 1:
         raise ValueError(f"Expected a number of bins, 1 or more, got {bins!r}.")
     normals = normals_of(model, columns)
@@ -82,12 +73,13 @@ def _sample(model: Any, X: Any, cells: Floats | None) -> tuple[Floats, Array, in
     if n > MOST:
         seen = np.sort(np.random.default_rng(0).choice(seen, MOST, replace=False))
     rows = some_rows(X, seen)
-    by_component = getattr(model, "predict_components", model.predict_proba)
-    return cells[seen], by_component(rows).argmax(axis=1), n
+    by_class = isinstance(model, MixtureClassifier)
+    R = model.predict_components(rows) if by_class else model.predict_proba(rows)
+    return cells[seen], R.argmax(axis=1), n
 
 
-def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> Chart:
-    alt = optional("altair")
+def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> look.Chart:
+    alt = look.optional("altair")
     names = normals.components
     drawn = [
         (k, level, normals.ellipse(k, level))
@@ -100,9 +92,9 @@ def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> Chart:
         alt.Scale(domain=[float(low[i]), float(high[i])], nice=False, zero=False) for i in (0, 1)
     )
     largest = np.maximum(np.abs(low), np.abs(high))
-    across = number_axis(normals.columns[0], float(largest[0]))
-    up = number_axis(normals.columns[1], float(largest[1]))
-    color = colors(names, "component: share")
+    across = look.number_axis(normals.columns[0], float(largest[0]))
+    up = look.number_axis(normals.columns[1], float(largest[1]))
+    color = look.colors(names, "component: share")
     dots = [
         {"class": names[code], "x": float(a), "y": float(b)}
         for (a, b), code in zip(points, codes, strict=True)
@@ -138,14 +130,14 @@ def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> Chart:
             **place,
         ),
         text.mark_text(fontSize=13, fontWeight="bold", stroke="white", strokeWidth=4, clip=True),
-        text.mark_text(fontSize=13, fontWeight="bold", color=INK, clip=True),
+        text.mark_text(fontSize=13, fontWeight="bold", color=look.INK, clip=True),
     ]
     said = "Half of a component's rows lie inside its solid line, 95 % inside the dashed one."
     rows = [f"{len(points):,} of {n:,} rows are drawn."] if len(points) < n else []
     return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=HEIGHT * 5 // 4,
-        title=heading(_title(normals), [said, *rows]),
+        width=look.WIDTH,
+        height=look.HEIGHT * 5 // 4,
+        title=look.heading(_title(normals), [said, *rows]),
         view=alt.ViewBackground(stroke=None),
     )
 
@@ -168,8 +160,8 @@ def _extent(points: Floats, rings: Floats) -> tuple[Floats, Floats]:
     return low - room, high + room
 
 
-def _histogram(normals: Normals, cells: Floats | None, bins: int) -> Chart:
-    alt = optional("altair")
+def _histogram(normals: Normals, cells: Floats | None, bins: int) -> look.Chart:
+    alt = look.optional("altair")
     names, seen = normals.components, normals.weight > 0
     mean, deviation = normals.mean[:, 0], np.sqrt(normals.covariance[:, 0, 0])
     x = np.empty(0) if cells is None else cells[~np.isnan(cells)]
@@ -192,14 +184,14 @@ def _histogram(normals: Normals, cells: Floats | None, bins: int) -> Chart:
         {"x": float(a), "density": float(p)} for a, p in zip(grid, density.sum(axis=1), strict=True)
     ]
     across = alt.Scale(domain=[low, high], nice=False, zero=False)
-    below = number_axis(normals.columns[0], max(abs(low), abs(high)))
-    up = number_axis("share of all rows per unit", float(density.max()), grid=True)
+    below = look.number_axis(normals.columns[0], max(abs(low), abs(high)))
+    up = look.number_axis("share of all rows per unit", float(density.max()), grid=True)
     place = {"x": alt.X("x:Q", scale=across, axis=below), "y": alt.Y("density:Q", axis=up)}
-    color = colors(names, "component: share")
+    color = look.colors(names, "component: share")
     color["legend"]["symbolType"] = "stroke"
     layers = [
         alt.Chart(alt.InlineData(values=total))
-        .mark_line(strokeWidth=1.5, color=INK, strokeDash=[5, 3], clip=True)
+        .mark_line(strokeWidth=1.5, color=look.INK, strokeDash=[5, 3], clip=True)
         .encode(**place),
         alt.Chart(alt.InlineData(values=curves))
         .mark_line(strokeWidth=2.5, clip=True)
@@ -210,14 +202,14 @@ def _histogram(normals: Normals, cells: Floats | None, bins: int) -> Chart:
         said = f"Bars count {len(x):,} rows. {said}"
         layers.insert(0, _bars(alt, x, edges, across, below, up))
     return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=HEIGHT,
-        title=heading(_title(normals), [said]),
+        width=look.WIDTH,
+        height=look.HEIGHT,
+        title=look.heading(_title(normals), [said]),
         view=alt.ViewBackground(stroke=None),
     )
 
 
-def _bars(alt: Any, x: Floats, edges: Floats, across: Any, below: Any, up: Any) -> Chart:
+def _bars(alt: Any, x: Floats, edges: Floats, across: Any, below: Any, up: Any) -> look.Chart:
     """Of area 1 together."""
     counts = np.histogram(x, edges)[0]
     bars = [
@@ -237,7 +229,7 @@ def _bars(alt: Any, x: Floats, edges: Floats, across: Any, below: Any, up: Any) 
             x2="to:Q",
             y=alt.Y("height:Q", stack=None, axis=up),
             tooltip=[
-                *(alt.Tooltip(f"{field}:Q", format=DIGITS) for field in ("from", "to")),
+                *(alt.Tooltip(f"{field}:Q", format=look.DIGITS) for field in ("from", "to")),
                 alt.Tooltip("rows:Q", format=","),
             ],
         )

@@ -10,19 +10,7 @@ from numpy.typing import ArrayLike
 
 from posterior import evaluation
 from posterior.evaluation import HeldOut
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import (
-    INK,
-    PALE,
-    PALETTE,
-    PAPER,
-    WIDTH,
-    Chart,
-    heading,
-    names_axis,
-    optional,
-    sized,
-)
+from posterior.plots import look
 
 WRITTEN = 12  # classes, up to which counts are written into the cells
 SMALLEST, LARGEST = 14, 60  # pixels of a cell
@@ -31,7 +19,7 @@ LETTERS = 42  # of all names in a line, beyond which they are written at a slant
 
 def confusion(
     counts: HeldOut | ArrayLike, classes: Sequence[Any] | None = None, target: str = "class"
-) -> Chart:
+) -> look.Chart:
     """Confusion matrix: rows by true and by predicted class; those on the diagonal are correct.
 
     Parameters
@@ -47,13 +35,13 @@ def confusion(
     altair.LayerChart
         Color is the share of the true class. Counts are written in for up to 12 classes.
     """
-    alt = optional("altair")
+    alt = look.optional("altair")
     if isinstance(counts, HeldOut):
         classes = counts.classes.tolist()
         counts = evaluation.confusion(counts)
-    names = labels([] if classes is None else classes)
+    names = look.labels([] if classes is None else classes)
     k = len(names)
-    table = numbers("counts", counts, k, k)
+    table = look.numbers("counts", counts, k, k)
     total = table.sum(axis=1, keepdims=True)
     share = np.divide(table, total, out=np.zeros_like(table), where=total > 0)
     values = [
@@ -67,15 +55,17 @@ def confusion(
         for j in range(k)
         if table[i, j] > 0 or k <= WRITTEN
     ]
-    across = names_axis(f"predicted {target}", limit=120)
+    across = look.names_axis(f"predicted {target}", limit=120)
     turned = -45 if k <= WRITTEN else -90  # upright names need least room side by side
     across["labelAngle"] = turned if max(map(len, names)) * k > LETTERS else 0
     across["labelOverlap"] = k > WRITTEN  # on a phone some are left out: the order is the same
     x = alt.X("predicted:N", scale=alt.Scale(domain=names), axis=across)
-    y = alt.Y("true:N", scale=alt.Scale(domain=names), axis=names_axis(f"true {target}", limit=120))
+    y = alt.Y(
+        "true:N", scale=alt.Scale(domain=names), axis=look.names_axis(f"true {target}", limit=120)
+    )
     base = alt.Chart(alt.InlineData(values=values)).encode(x=x, y=y)
     shade = alt.FillOpacity("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0, 1]))
-    cells = base.mark_rect(fill=PALETTE[0], stroke=PALE, strokeWidth=0.5).encode(
+    cells = base.mark_rect(fill=look.PALETTE[0], stroke=look.PALE, strokeWidth=0.5).encode(
         fillOpacity=shade,
         tooltip=[
             "true:N",
@@ -86,11 +76,11 @@ def confusion(
     )
     layers = [cells]
     if k <= WRITTEN:
-        ink = alt.condition("datum.share > 0.68", alt.value(PAPER), alt.value(INK))
+        ink = alt.condition("datum.share > 0.68", alt.value(look.PAPER), alt.value(look.INK))
         written = base.transform_filter("datum.rows > 0").mark_text(fontSize=12)
         layers.append(written.encode(text=alt.Text("rows:Q", format=","), color=ink))
     said = "Lines are true classes, columns predicted ones; the diagonal is correct."
     shown = "The fuller the color, the more of the true class."
-    size = int(np.clip(WIDTH / k, SMALLEST, LARGEST))
-    chart = sized(alt.layer(*layers), heading("Confusion matrix", [said, shown]))
+    size = int(np.clip(look.WIDTH / k, SMALLEST, LARGEST))
+    chart = look.sized(alt.layer(*layers), look.heading("Confusion matrix", [said, shown]))
     return chart.properties(height=size * k)

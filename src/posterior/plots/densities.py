@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -20,13 +20,18 @@ VISIBLE = 1e-3  # of the peak: where a curve begins and ends
 LABEL, LANE = 50, 14  # pixels that a label is given
 
 
-class Generative(Protocol):
-    """A fitted model that knows log p(x, k)."""
+@runtime_checkable
+class Joint(Protocol):
+    """A model that knows log p(x, k)."""
+
+    def predict_joint_log_proba(self, X: Any) -> Floats: ...
+
+
+class Generative(Joint, Protocol):
+    """A fitted one."""
 
     classes_: Array
     n_features_in_: int
-
-    def predict_joint_log_proba(self, X: Any) -> Floats: ...
 
 
 def densities(
@@ -120,7 +125,7 @@ def densities(
 
 
 def _check_model(model: Any) -> None:
-    if not hasattr(model, "predict_joint_log_proba"):
+    if not isinstance(model, Joint):
         raise TypeError(
             f"Expected a generative model, with predict_joint_log_proba, got "
             f"{type(model).__name__}: it has no density to draw."
@@ -189,8 +194,7 @@ def _rules(alt: Any, places: Floats, lane: list[int], across: Any) -> list[Chart
         for b, i in zip(places, lane, strict=True)
     ]
     base = alt.Chart(alt.InlineData(values=values)).encode(
-        x=alt.X("boundary:Q", scale=across),
-        tooltip=[alt.Tooltip("boundary:Q", format=DIGITS)],
+        x=alt.X("boundary:Q", scale=across), tooltip=[alt.Tooltip("boundary:Q", format=DIGITS)]
     )
     return [
         base.mark_rule(color=INK, strokeDash=[4, 3]),

@@ -9,21 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from posterior.data.typing import Floats
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import (
-    DIGITS,
-    PALETTE,
-    Chart,
-    axis,
-    colors,
-    heading,
-    names_axis,
-    optional,
-    percent_axis,
-    sized,
-    titled,
-)
-from posterior.plots.numbers import number_axis
+from posterior.plots import look
 
 MOST = 12  # values that are drawn
 ROW, LOW_ROW = 22, 15  # pixels of a value, and of a class among many
@@ -37,7 +23,7 @@ def distribution(
     grid: ArrayLike | None = None,
     density: ArrayLike | None = None,
     target: str = "class",
-) -> Chart:
+) -> look.Chart:
     """A histogram of numbers by class, under the densities that a model fitted to them.
 
     The bars of all classes have area 1 together; curves of share times density lie on their bars
@@ -60,36 +46,36 @@ def distribution(
     -------
     altair.LayerChart
     """
-    alt = optional("altair")
-    names = labels(classes)
-    ends = numbers("edges", edges, -1)
-    table = numbers("counts", counts, len(names), len(ends) - 1)
-    title = heading(f"{name}, by {target}", [])
+    alt = look.optional("altair")
+    names = look.labels(classes)
+    ends = look.numbers("edges", edges, -1)
+    table = look.numbers("counts", counts, len(names), len(ends) - 1)
+    title = look.heading(f"{name}, by {target}", [])
     across = alt.Scale(domain=[float(ends[0]), float(ends[-1])], nice=False, zero=False)
     x = alt.X("from:Q", bin="binned", scale=across, axis=_numbers_across(name, ends))
-    many = len(names) > len(PALETTE)
+    many = len(names) > len(look.PALETTE)
     bars = alt.Chart(alt.InlineData(values=_bars(names, ends, table))).encode(
         x=x,
         x2="to:Q",
         tooltip=[
-            alt.Tooltip("class:N", title=titled(target)),
-            *(alt.Tooltip(f"{field}:Q", format=DIGITS) for field in ("from", "to")),
+            alt.Tooltip("class:N", title=look.titled(target)),
+            *(alt.Tooltip(f"{field}:Q", format=look.DIGITS) for field in ("from", "to")),
             alt.Tooltip("rows:Q", format=","),
         ],
     )
     if many:
         return _heat(alt, bars, names, title)
-    up = axis("share of all rows per unit", grid=True)
+    up = look.axis("share of all rows per unit", grid=True)
     up["labels"], up["title"] = False, None  # areas are compared, not heights read
-    color = colors(names, target)
+    color = look.colors(names, target)
     layers = [
         bars.mark_bar(opacity=0.35, binSpacing=0, clip=True).encode(
             y=alt.Y("height:Q", stack=None, axis=up), color=color
         )
     ]
     if grid is not None and density is not None:
-        points = numbers("grid", grid, -1)
-        heights = numbers("density", density, len(names), len(points), open_ended=True)
+        points = look.numbers("grid", grid, -1)
+        heights = look.numbers("density", density, len(names), len(points), open_ended=True)
         curves = [
             {"class": names[k], "x": float(a), "density": float(p)}
             for k in range(len(names))
@@ -99,7 +85,7 @@ def distribution(
         lines = alt.Chart(alt.InlineData(values=curves))
         lines = lines.mark_line(strokeWidth=2.5, interpolate="monotone", clip=True)
         layers.append(lines.encode(x=alt.X("x:Q", scale=across), y=alt.Y("density:Q"), color=color))
-    return sized(alt.layer(*layers), title)
+    return look.sized(alt.layer(*layers), title)
 
 
 def shares(
@@ -109,7 +95,7 @@ def shares(
     counts: ArrayLike,
     fitted: ArrayLike | None = None,
     target: str = "class",
-) -> Chart:
+) -> look.Chart:
     """How often each value of a column occurs in each class.
 
     Parameters
@@ -129,14 +115,14 @@ def shares(
     altair.LayerChart
         Of the 12 most frequent values, if there are more.
     """
-    alt = optional("altair")
-    names, kinds = labels(classes), labels(values)
-    table = numbers("counts", counts, len(names), len(kinds))
+    alt = look.optional("altair")
+    names, kinds = look.labels(classes), look.labels(values)
+    table = look.numbers("counts", counts, len(names), len(kinds))
     total = table.sum(axis=1, keepdims=True)
     share = np.divide(table, total, out=np.zeros_like(table), where=total > 0)
     model = np.full_like(table, np.nan)
     if fitted is not None:
-        model = numbers("fitted", fitted, len(names), len(kinds), open_ended=True)
+        model = look.numbers("fitted", fitted, len(names), len(kinds), open_ended=True)
     order = np.argsort(-table.sum(axis=0), kind="stable")[:MOST]
     rows = [
         {
@@ -151,31 +137,31 @@ def shares(
     ]
     left_out = len(kinds) - len(order)
     said = [f"The {MOST} most frequent values; {left_out:,} are left out."] * (left_out > 0)
-    title = heading(f"{name}, by {target}", said)
+    title = look.heading(f"{name}, by {target}", said)
     base = alt.Chart(alt.InlineData(values=rows))
-    down = alt.Y("value:N", sort=[kinds[v] for v in order], axis=names_axis(None, limit=120))
+    down = alt.Y("value:N", sort=[kinds[v] for v in order], axis=look.names_axis(None, limit=120))
     tooltip = [
-        alt.Tooltip("class:N", title=titled(target)),
-        alt.Tooltip("value:N", title=titled(name)),
+        alt.Tooltip("class:N", title=look.titled(target)),
+        alt.Tooltip("value:N", title=look.titled(name)),
         alt.Tooltip("rows:Q", format=","),
         alt.Tooltip("share:Q", format=".1%"),
     ]
-    if len(names) > len(PALETTE):
-        x = alt.X("value:N", sort=[kinds[v] for v in order], axis=names_axis(None, limit=90))
+    if len(names) > len(look.PALETTE):
+        x = alt.X("value:N", sort=[kinds[v] for v in order], axis=look.names_axis(None, limit=90))
         return _heat(alt, base.encode(x=x, tooltip=tooltip), names, title)
-    across = percent_axis("share of each class", grid=True)
+    across = look.percent_axis("share of each class", grid=True)
     x = alt.X("share:Q", axis=across, scale=alt.Scale(domainMin=0))
-    color = colors(names, target)
+    color = look.colors(names, target)
     dots = base.mark_point(filled=True, size=70, opacity=0.85)
     layers = [dots.encode(x=x, y=down, color=color, tooltip=tooltip)]
     if fitted is not None:
         strokes = base.mark_tick(thickness=2, size=ROW * 0.7, opacity=0.7)
         layers.append(strokes.encode(x=alt.X("fitted:Q"), y=down, color=color))
-    return sized(alt.layer(*layers), title).properties(height=alt.Step(ROW))
+    return look.sized(alt.layer(*layers), title).properties(height=alt.Step(ROW))
 
 
 def _numbers_across(name: str, ends: Floats) -> Any:
-    return number_axis(name, float(np.abs(ends).max()))
+    return look.number_axis(name, float(np.abs(ends).max()))
 
 
 def _bars(names: list[str], ends: Floats, table: Floats) -> list[dict[str, Any]]:
@@ -196,9 +182,9 @@ def _bars(names: list[str], ends: Floats, table: Floats) -> list[dict[str, Any]]
     ]
 
 
-def _heat(alt: Any, base: Chart, names: list[str], title: Any) -> Chart:
+def _heat(alt: Any, base: look.Chart, names: list[str], title: Any) -> look.Chart:
     """A line for each class, darker where more of its rows are."""
-    y = alt.Y("class:N", scale=alt.Scale(domain=names), axis=names_axis(None, limit=120))
+    y = alt.Y("class:N", scale=alt.Scale(domain=names), axis=look.names_axis(None, limit=120))
     shade = alt.FillOpacity("share:Q", legend=None, scale=alt.Scale(range=[0, 1]))
-    cells = base.mark_rect(fill=PALETTE[0]).encode(y=y, fillOpacity=shade)
-    return sized(alt.layer(cells), title).properties(height=LOW_ROW * len(names))
+    cells = base.mark_rect(fill=look.PALETTE[0]).encode(y=y, fillOpacity=shade)
+    return look.sized(alt.layer(cells), title).properties(height=LOW_ROW * len(names))

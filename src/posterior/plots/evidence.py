@@ -10,26 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from posterior.data.table import text
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import (
-    DIGITS,
-    INK,
-    PALETTE,
-    Chart,
-    heading,
-    names_axis,
-    optional,
-    sized,
-    titled,
-)
-from posterior.plots.numbers import digits, number_axis
+from posterior.plots import look
 
 MOST, STEPS = 25, 12  # columns and steps that are drawn
 ROW = 22  # pixels of a name
 FOR, AGAINST, WHOLE = "for", "against", "prior and posterior"
 
 
-def evidence(features: Sequence[Any], values: ArrayLike, meaning: str = "evidence") -> Chart:
+def evidence(features: Sequence[Any], values: ArrayLike, meaning: str = "evidence") -> look.Chart:
     """A bar for what each column tells, the most telling first.
 
     Parameters
@@ -45,26 +33,29 @@ def evidence(features: Sequence[Any], values: ArrayLike, meaning: str = "evidenc
     altair.LayerChart
         Of the 25 largest, if there are more.
     """
-    alt = optional("altair")
-    names = labels(features)
-    value = numbers("values", values, len(names))
+    alt = look.optional("altair")
+    names = look.labels(features)
+    value = look.numbers("values", values, len(names))
     order = np.argsort(-value, kind="stable")[:MOST]
     rows = [{"feature": names[i], "value": float(value[i])} for i in order]
     left_out = len(names) - len(order)
     said = [f"The {len(order)} largest; {left_out:,} smaller ones are left out."] * (left_out > 0)
-    y = alt.Y("feature:N", sort=[row["feature"] for row in rows], axis=names_axis(None))
-    across = number_axis(meaning, float(np.abs(value).max(initial=0.0)), grid=True)
+    y = alt.Y("feature:N", sort=[row["feature"] for row in rows], axis=look.names_axis(None))
+    across = look.number_axis(meaning, float(np.abs(value).max(initial=0.0)), grid=True)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=y,
         x=alt.X("value:Q", axis=across),
-        tooltip=["feature:N", alt.Tooltip("value:Q", format=DIGITS, title=titled(meaning))],
+        tooltip=[
+            "feature:N",
+            alt.Tooltip("value:Q", format=look.DIGITS, title=look.titled(meaning)),
+        ],
     )
-    bars = base.mark_bar(color=PALETTE[0], height={"band": 0.62}, cornerRadiusEnd=2)
-    title = heading("What each column tells", ["The most telling first.", *said])
-    return sized(alt.layer(bars), title).properties(height=alt.Step(ROW))
+    bars = base.mark_bar(color=look.PALETTE[0], height={"band": 0.62}, cornerRadiusEnd=2)
+    title = look.heading("What each column tells", ["The most telling first.", *said])
+    return look.sized(alt.layer(bars), title).properties(height=alt.Step(ROW))
 
 
-def waterfall(explanation: Any) -> Chart:
+def waterfall(explanation: Any) -> look.Chart:
     """One row's log odds, from the prior through each column's weight to the posterior.
 
     log odds = log prior odds + Σⱼ weight of evidence of column j
@@ -79,8 +70,8 @@ def waterfall(explanation: Any) -> Chart:
     altair.LayerChart
         The 11 heaviest columns one by one and the others together, if there are more than 12.
     """
-    alt = optional("altair")
-    weights = numbers("weights", explanation.weights, -1)
+    alt = look.optional("altair")
+    weights = look.numbers("weights", explanation.weights, -1)
     order = np.argsort(-np.abs(weights), kind="stable")
     shown = order if len(order) <= STEPS else order[: STEPS - 1]
     steps = [(_named(explanation, j), float(weights[j])) for j in shown]
@@ -102,11 +93,13 @@ def waterfall(explanation: Any) -> Chart:
     )
     largest = max(abs(row["to"]) for row in rows)
     title = f"log odds of {explanation.of} against {explanation.against}"
-    across = number_axis(title, largest, grid=True)
+    across = look.number_axis(title, largest, grid=True)
     color = alt.Color(
         "part:N",
         legend=None,
-        scale=alt.Scale(domain=[FOR, AGAINST, WHOLE], range=[PALETTE[0], PALETTE[1], PALETTE[7]]),
+        scale=alt.Scale(
+            domain=[FOR, AGAINST, WHOLE], range=[look.PALETTE[0], look.PALETTE[1], look.PALETTE[7]]
+        ),
     )
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
     bars = base.mark_bar(cornerRadius=1).encode(
@@ -119,13 +112,15 @@ def waterfall(explanation: Any) -> Chart:
             alt.Tooltip("to:Q", format="+.3r", title="log odds so far"),
         ],
     )
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=INK)
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
     best = explanation.posterior.get(explanation.of)
     said = "To the right speaks for it, to the left against it."
     if best is not None:
-        said += f" P({explanation.of}) = {digits(100 * best, 4)} %."
-    top = heading(f"Why {explanation.of}, rather than {explanation.against}", [said])
-    return sized(alt.layer(bars, zero.encode(x="zero:Q")), top).properties(height=alt.Step(ROW + 4))
+        said += f" P({explanation.of}) = {look.digits(100 * best, 4)} %."
+    top = look.heading(f"Why {explanation.of}, rather than {explanation.against}", [said])
+    return look.sized(alt.layer(bars, zero.encode(x="zero:Q")), top).properties(
+        height=alt.Step(ROW + 4)
+    )
 
 
 def _bar(name: str, start: float, end: float, part: str) -> dict[str, Any]:
@@ -141,6 +136,6 @@ def _named(explanation: Any, j: int) -> str:
 
 def _named_places(names: list[str]) -> Any:
     """An axis of places that shows names: two may be alike."""
-    shown = names_axis(None)
+    shown = look.names_axis(None)
     shown["labelExpr"] = f"({json.dumps(names)})[datum.value]"
     return shown

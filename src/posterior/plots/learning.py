@@ -8,19 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import (
-    DIGITS,
-    Chart,
-    axis,
-    colors,
-    heading,
-    optional,
-    percent_axis,
-    sized,
-    titled,
-)
-from posterior.plots.numbers import number_axis
+from posterior.plots import look
 
 STEPS = (1, 2, 5)
 
@@ -29,7 +17,7 @@ def learning_curve(
     curves: Mapping[Any, tuple[ArrayLike, ArrayLike, ArrayLike]],
     score: str = "log loss",
     percent: bool = False,
-) -> Chart:
+) -> look.Chart:
     """A score on rows held out, by number of training rows; the bands are one standard error.
 
     Generative models tend to be good early, discriminative ones late (Ng and Jordan 2002).
@@ -45,15 +33,15 @@ def learning_curve(
     -------
     altair.LayerChart
     """
-    alt = optional("altair")
+    alt = look.optional("altair")
     if not curves:
         raise ValueError("Expected a curve or more, got none.")
-    names = labels(list(curves))
+    names = look.labels(list(curves))
     values: list[dict[str, Any]] = []
     for name, (rows, value, error) in zip(names, curves.values(), strict=True):
-        n = numbers(f"rows of {name!r}", rows, -1)
-        v = numbers(f"scores of {name!r}", value, len(n), open_ended=True)
-        e = np.nan_to_num(numbers(f"errors of {name!r}", error, len(n), open_ended=True))
+        n = look.numbers(f"rows of {name!r}", rows, -1)
+        v = look.numbers(f"scores of {name!r}", value, len(n), open_ended=True)
+        e = np.nan_to_num(look.numbers(f"errors of {name!r}", error, len(n), open_ended=True))
         values += [
             {"class": name, "rows": int(a), "score": float(b), **_ends(b, c, percent)}
             for a, b, c in zip(n, v, e, strict=True)
@@ -64,9 +52,13 @@ def learning_curve(
     sizes = [point["rows"] for point in values]
     x = _across(alt, min(sizes), max(sizes))
     largest = max(abs(point["high"]) for point in values)
-    up = percent_axis(score, grid=True) if percent else number_axis(score, largest, grid=True)
+    up = (
+        look.percent_axis(score, grid=True)
+        if percent
+        else look.number_axis(score, largest, grid=True)
+    )
     scale = _up(alt, values) if percent else alt.Scale(zero=False, padding=8)
-    color = colors(names, "model")
+    color = look.colors(names, "model")
     base = alt.Chart(alt.InlineData(values=values)).encode(x=x, color=color)
     band = base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", axis=up, scale=scale), y2="high:Q")
     line = base.mark_line(strokeWidth=2, point={"size": 32}).encode(
@@ -74,11 +66,13 @@ def learning_curve(
         tooltip=[
             alt.Tooltip("class:N", title="model"),
             alt.Tooltip("rows:Q", format=","),
-            alt.Tooltip("score:Q", format=".2%" if percent else DIGITS, title=titled(score)),
+            alt.Tooltip(
+                "score:Q", format=".2%" if percent else look.DIGITS, title=look.titled(score)
+            ),
         ],
     )
     said = "On rows held out; a band is one standard error to each side."
-    return sized(alt.layer(band, line), heading("Learning curves", [said]))
+    return look.sized(alt.layer(band, line), look.heading("Learning curves", [said]))
 
 
 def _ends(value: float, error: float, percent: bool) -> dict[str, float]:
@@ -100,7 +94,7 @@ def _across(alt: Any, low: int, high: int) -> Any:
     ticks = [s * 10**p for p in powers for s in STEPS if low <= s * 10**p <= high]
     if len(ticks) < 2:
         ticks = sorted({low, high})
-    shown = axis("training rows")
+    shown = look.axis("training rows")
     shown["values"], shown["format"], shown["labelOverlap"] = ticks, "~s", True
     scale = alt.Scale(type="log", domain=[low / 1.05, high * 1.05], nice=False)
     return alt.X("rows:Q", scale=scale, axis=shown)

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from posterior.data.names import plain
+from posterior.data.names import feature_names, plain
+from posterior.estimators import KNeighborsClassifier, LogisticRegression, LogisticRegressionCV
 from posterior.plots.coefficients import coefficients
 from posterior.plots.components import components
-from posterior.plots.densities import densities
+from posterior.plots.densities import Joint, densities
 from posterior.plots.look import Chart
 from posterior.plots.neighbors import error_by_k
-from posterior.plots.structure import structure
+from posterior.plots.normals import MIXTURES
+from posterior.plots.structure import STRUCTURED, structure
 
 
 def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
@@ -36,20 +38,20 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     Altair chart
     """
     check_is_fitted(model)
-    if hasattr(model, "lower_bound_") and not hasattr(model, "coef_"):
+    if isinstance(model, MIXTURES):
         return components(model, X, **options)
-    if hasattr(model, "structure_"):
+    if isinstance(model, STRUCTURED):
         return structure(model, **options)
-    if hasattr(model, "predict_joint_log_proba"):
+    if isinstance(model, Joint):
         if X is None or y is None:
             raise ValueError(
                 f"Expected the rows to draw beside what {type(model).__name__} fitted to them, "
                 "got none. Call plot(model, X, y)."
             )
         return densities(model, X, y, **options)
-    if hasattr(model, "coef_"):
+    if isinstance(model, LogisticRegression | LogisticRegressionCV):
         return coefficients(_coefficient_names(model), np.ravel(model.coef_), **options)
-    if hasattr(model, "selection_") and hasattr(model, "n_neighbors"):
+    if isinstance(model, KNeighborsClassifier) and hasattr(model, "selection_"):
         return error_by_k(model, **options)
     raise TypeError(
         f"Expected a mixture, a generative classifier, logistic regression, or neighbors that "
@@ -60,7 +62,8 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
 def _coefficient_names(model: Any) -> list[str]:
     """Columns, with the class they speak for where there are several rows of coefficients."""
     lines, d = np.atleast_2d(model.coef_).shape
-    names = [str(plain(n)) for n in getattr(model, "feature_names_in_", range(d))]
+    known = feature_names(model)
+    names = [str(plain(name)) for name in (range(d) if known is None else known)]
     if lines == 1:
         return names
     return [f"{name}, {plain(label)}" for label in model.classes_ for name in names]

@@ -8,23 +8,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.typing import Array
-from posterior.plots.look import (
-    DIGITS,
-    HEIGHT,
-    PALETTE,
-    WIDTH,
-    Chart,
-    axis,
-    heading,
-    marked,
-    optional,
-)
-from posterior.plots.numbers import number_axis
+from posterior.plots import look
 
-PANELS = (("error", "share of wrong answers", ".1%"), ("log_loss", "log loss", DIGITS))
+PANELS = (("error", "share of wrong answers", ".1%"), ("log_loss", "log loss", look.DIGITS))
 
 
-def error_by_k(model: Any) -> Chart:
+def error_by_k(model: Any) -> look.Chart:
     """Error and log loss by number of neighbors, each row answered by the others.
 
     The band is a standard error to each side; the chosen number is marked. The less, the better.
@@ -38,7 +27,7 @@ def error_by_k(model: Any) -> Chart:
     -------
     altair.VConcatChart
     """
-    alt = optional("altair")
+    alt = look.optional("altair")
     check_is_fitted(model)
     if not hasattr(model, "selection_"):
         raise ValueError(
@@ -54,11 +43,13 @@ def error_by_k(model: Any) -> Chart:
         if not points:  # a log loss that is infinite for every number
             continue
         x = _across(alt, numbers, "number of neighbors" if last else None)
-        panel = _panel(alt, points, x, title, style, PALETTE[i])
-        panels.append(marked(panel, "neighbors", chosen, f"k = {chosen}" if i == 0 else None))
+        panel = _panel(alt, points, x, title, style, look.PALETTE[i])
+        panels.append(look.marked(panel, "neighbors", chosen, f"k = {chosen}" if i == 0 else None))
     rows = f"{model.n_samples_fit_:,}"
     said = f"Each of {rows} rows answered by the others. Chosen by log loss: {chosen}."
-    return alt.vconcat(*panels, spacing=18).properties(title=heading("How many neighbors", [said]))
+    return alt.vconcat(*panels, spacing=18).properties(
+        title=look.heading("How many neighbors", [said])
+    )
 
 
 def _points(numbers: Array, value: Array, error: Array) -> list[dict[str, Any]]:
@@ -82,14 +73,14 @@ def _across(alt: Any, numbers: Array, title: str | None) -> Any:
     style: dict[str, Any] = {"format": ",d", "labelFlush": False, "labelOverlap": False}
     style |= {"title": title, "values": ticks}
     scale = alt.Scale(type="log", domain=[low / 1.05, high * 1.05], nice=False)
-    return alt.X("neighbors:Q", scale=scale, axis=alt.Axis(**{**axis("").to_dict(), **style}))
+    return alt.X("neighbors:Q", scale=scale, axis=alt.Axis(**{**look.axis("").to_dict(), **style}))
 
 
 def _panel(
     alt: Any, points: list[dict[str, Any]], x: Any, title: str, style: str, color: str
-) -> Chart:
+) -> look.Chart:
     highest = max(point["high"] for point in points)
-    up = number_axis(title, highest, grid=True)
+    up = look.number_axis(title, highest, grid=True)
     if style.endswith("%"):
         up["format"] = "~%"
     base = alt.Chart(alt.InlineData(values=points)).encode(x=x)
@@ -104,5 +95,5 @@ def _panel(
     band = base.mark_area(color=color, opacity=0.18).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     line = base.mark_line(color=color, strokeWidth=2, point={"size": 30, "color": color})
     return alt.layer(band, line.encode(y=alt.Y("value:Q", **y), tooltip=tooltip)).properties(
-        width=WIDTH, height=HEIGHT * 3 // 4, view=alt.ViewBackground(stroke=None)
+        width=look.WIDTH, height=look.HEIGHT * 3 // 4, view=alt.ViewBackground(stroke=None)
     )

@@ -11,9 +11,14 @@ from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames
-from posterior.data.names import plain, quoted
+from posterior.data.names import feature_names, plain, quoted
 from posterior.data.typing import Array, Floats
+from posterior.estimators import GaussianMixture, Mixture, MixtureClassifier
+from posterior.families import GaussianParameters, MultivariateGaussianParameters
 from posterior.families.product import Product
+
+MIXTURES = (GaussianMixture, Mixture, MixtureClassifier)
+NORMAL = (GaussianParameters, MultivariateGaussianParameters)
 
 POINTS = 72  # of an ellipse
 
@@ -39,16 +44,16 @@ class Normals:
 
 def normals_of(model: Any, columns: int | str | Sequence[Any] | None) -> Normals:
     """The normals of the columns that were asked for, or of the first two that have some."""
-    if not hasattr(model, "fit") or not (hasattr(model, "marginal") or _has_components(model)):
+    if not isinstance(model, MIXTURES):
         raise TypeError(
             f"Expected a mixture, such as GaussianMixture or Mixture, got {type(model).__name__}."
         )
     check_is_fitted(model)
-    learned = getattr(model, "feature_names_in_", None)
+    learned = feature_names(model)
     names: list[Any] = list(range(model.n_features_in_) if learned is None else map(plain, learned))
     if columns is None:
-        places = [j for j in range(len(names)) if hasattr(model, "marginal") or j in _kinds(model)]
-        places = places[:2]
+        gaussian = isinstance(model, GaussianMixture)
+        places = list(range(len(names)) if gaussian else sorted(_normal_columns(model)))[:2]
     else:
         asked = [columns] if isinstance(columns, int | str | np.integer) else list(columns)
         places = [_place(names, column) for column in asked]
@@ -68,10 +73,6 @@ def some_rows(X: Any, index: Array) -> Any:
     return np.asarray(X)[index] if frame is None else frame[index.tolist()].to_native()
 
 
-def _has_components(model: Any) -> bool:
-    return hasattr(model, "n_components") and hasattr(type(model), "predict_proba")
-
-
 def _place(names: list[Any], column: Any) -> int:
     if column in names:
         return names.index(column)
@@ -82,7 +83,8 @@ def _place(names: list[Any], column: Any) -> int:
 
 def _components(model: Any) -> list[str]:
     """Names with shares; the components of a class have its name."""
-    owners = getattr(model, "component_class_", range(len(model.weights_)))
+    by_class = isinstance(model, MixtureClassifier)
+    owners = model.component_class_ if by_class else range(len(model.weights_))
     names = [str(plain(owner)) for owner in owners]
     for name in {n for n in names if names.count(n) > 1}:
         same = [k for k, n in enumerate(names) if n == name]
@@ -103,33 +105,27 @@ def _parts(model: Any) -> list[tuple[Any, Any, Sequence[int]]]:
     return [(joint.family, joint.parameters, range(model.n_features_in_))]
 
 
-def _kinds(model: Any) -> set[int]:
-    """The columns that are normal."""
-    parts = _parts(model)
-    return {int(j) for _, p, js in parts if _is_normal(p) for j in js}
-
-
-def _is_normal(parameters: Any) -> bool:
-    return hasattr(parameters, "covariance") or hasattr(parameters, "variance")
+def _normal_columns(model: Any) -> set[int]:
+    return {int(j) for _, p, js in _parts(model) if isinstance(p, NORMAL) for j in js}
 
 
 def _moments(model: Any, places: list[int], names: list[Any]) -> tuple[Floats, Floats]:
     """Means (k, m) and covariances (k, m, m); families are independent given the component."""
-    if hasattr(model, "marginal"):
+    if isinstance(model, GaussianMixture):
         part = model.marginal(places)
         return part.means_, part.covariances_
     k, m = len(model.weights_), len(places)
     mean, covariance = np.empty((k, m)), np.zeros((k, m, m))
     for i, place in enumerate(places):
         family, p, js = next(part for part in _parts(model) if place in part[2])
-        if not _is_normal(p):
+        if not isinstance(p, NORMAL):
             raise ValueError(
                 f"Expected a normal column, got {quoted(names[place])}, of family "
                 f"{type(family).__name__}. Name others: columns=..."
             )
         at = list(js).index(place)
         mean[:, i] = p.mean[:, at]
-        if not hasattr(p, "covariance"):
+        if isinstance(p, GaussianParameters):
             covariance[:, i, i] = p.variance[:, at]
             continue
         for other, where in enumerate(places):

@@ -10,27 +10,16 @@ from numpy.typing import ArrayLike
 
 from posterior.data.names import plain
 from posterior.data.typing import Floats
-from posterior.plots.look import (
-    DIGITS,
-    HEIGHT,
-    INK,
-    PALETTE,
-    WIDTH,
-    Chart,
-    colors,
-    heading,
-    optional,
-)
-from posterior.plots.numbers import digits, number_axis, power_axis
+from posterior.plots import look
 
-NAMED, MOST = len(PALETTE) - 1, 100  # lines with a color and a name, and lines
+NAMED, MOST = len(look.PALETTE) - 1, 100  # lines with a color and a name, and lines
 GREY = "#c3c7ce"
 EDGE = 0.1  # of the width: where a label is kept inside
 
 
 def regularization_path(
     C: ArrayLike, coef: ArrayLike, names: Sequence[Any] | None = None, best: float | None = None
-) -> Chart:
+) -> look.Chart:
     """A line for each coefficient over C, the inverse strength of the penalty, in powers of ten.
 
     The seven that grow largest have a color and a name; up to a hundred are drawn.
@@ -49,7 +38,7 @@ def regularization_path(
     -------
     altair.LayerChart
     """
-    alt = optional("altair")
+    alt = look.optional("altair")
     strength, table, labels = _checked(C, coef, names)
     size = np.abs(table).max(axis=0)
     order = np.argsort(-size, kind="stable")[:MOST]
@@ -58,15 +47,15 @@ def regularization_path(
 
     low, high = float(strength[0]), float(strength[-1])
     across = alt.Scale(type="log", domain=[low, high], nice=False)
-    powers = power_axis("C, the inverse of the penalty's strength", low, high, most=9)
+    powers = look.power_axis("C, the inverse of the penalty's strength", low, high, most=9)
     x = alt.X("C:Q", scale=across, axis=powers)
-    height = number_axis("coefficient", float(size.max(initial=0.0)), grid=True)
+    height = look.number_axis("coefficient", float(size.max(initial=0.0)), grid=True)
     y = alt.Y("coefficient:Q", axis=height)
     tooltip = [
         alt.Tooltip("class:N", title="name"),
-        *(alt.Tooltip(f"{field}:Q", format=DIGITS) for field in ("C", "coefficient")),
+        *(alt.Tooltip(f"{field}:Q", format=look.DIGITS) for field in ("C", "coefficient")),
     ]
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=INK)
+    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
     layers = [zero.encode(y=alt.Y("zero:Q"))]
     if rest:
         layers.append(
@@ -75,7 +64,7 @@ def regularization_path(
             .encode(x=x, y=y, detail="class:N", tooltip=tooltip)
         )
     if named:
-        color = colors([labels[j] for j in named], "largest")
+        color = look.colors([labels[j] for j in named], "largest")
         color["legend"]["symbolType"] = "stroke"
         layers.append(
             _lines(alt, strength, table, labels, named)
@@ -88,9 +77,9 @@ def regularization_path(
     if len(order) < len(labels):
         said.append(f"The {len(order)} largest; {len(labels) - len(order):,} are left out.")
     return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=HEIGHT,
-        title=heading("Coefficients along the penalty", said),
+        width=look.WIDTH,
+        height=look.HEIGHT,
+        title=look.heading("Coefficients along the penalty", said),
         view=alt.ViewBackground(stroke=None),
     )
 
@@ -122,7 +111,9 @@ def _checked(
     return strength[order], table[order], labels
 
 
-def _lines(alt: Any, strength: Floats, table: Floats, labels: list[str], which: list[int]) -> Chart:
+def _lines(
+    alt: Any, strength: Floats, table: Floats, labels: list[str], which: list[int]
+) -> look.Chart:
     return alt.Chart(
         alt.InlineData(
             values=[
@@ -134,21 +125,21 @@ def _lines(alt: Any, strength: Floats, table: Floats, labels: list[str], which: 
     )
 
 
-def _mark(alt: Any, best: float, strength: Floats, across: Any) -> list[Chart]:
+def _mark(alt: Any, best: float, strength: Floats, across: Any) -> list[look.Chart]:
     """The chosen C, with its value written above."""
     if not strength[0] <= best <= strength[-1]:
         raise ValueError(
             f"Expected the best C between {strength[0]:g} and {strength[-1]:g}, got {best:g}."
         )
     base = alt.Chart(
-        alt.InlineData(values=[{"best": best, "label": f"best C = {digits(best, 3)}"}])
+        alt.InlineData(values=[{"best": best, "label": f"best C = {look.digits(best, 3)}"}])
     )
     base = base.encode(x=alt.X("best:Q", scale=across))
     share = np.log(best / strength[0]) / np.log(strength[-1] / strength[0])
     align = "left" if share < EDGE else "right" if share > 1 - EDGE else "center"
     return [
-        base.mark_rule(color=INK, strokeDash=[4, 3]),
-        base.mark_text(color=INK, fontSize=12, baseline="bottom", align=align).encode(
+        base.mark_rule(color=look.INK, strokeDash=[4, 3]),
+        base.mark_text(color=look.INK, fontSize=12, baseline="bottom", align=align).encode(
             y=alt.value(-5), text="label:N"
         ),
     ]

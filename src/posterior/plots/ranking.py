@@ -9,22 +9,12 @@ from numpy.typing import ArrayLike
 
 from posterior import evaluation
 from posterior.evaluation import HeldOut, RankCurve
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import (
-    INK,
-    PALETTE,
-    Chart,
-    colors,
-    heading,
-    optional,
-    percent_axis,
-    sized,
-)
+from posterior.plots import look
 
 Curves = Mapping[Any, tuple[ArrayLike, ArrayLike]]
 
 
-def roc(curves: HeldOut | Curves, target: str = "class") -> Chart:
+def roc(curves: HeldOut | Curves, target: str = "class") -> look.Chart:
     """ROC curve: true positive rate by false positive rate.
 
     Parameters
@@ -43,12 +33,12 @@ def roc(curves: HeldOut | Curves, target: str = "class") -> Chart:
     if isinstance(curves, HeldOut):
         curves = _by_class(evaluation.roc(curves))
     chart = _curves(curves, target, "false positive rate", "true positive rate (recall)")
-    return sized(
-        _behind(chart, [(0, 0), (1, 1)]), heading("ROC", [said + " is what guessing gives."])
+    return look.sized(
+        _behind(chart, [(0, 0), (1, 1)]), look.heading("ROC", [said + " is what guessing gives."])
     )
 
 
-def precision_recall(curves: HeldOut | Curves, target: str = "class") -> Chart:
+def precision_recall(curves: HeldOut | Curves, target: str = "class") -> look.Chart:
     """Precision by recall: which share of the rows predicted as a class are of it.
 
     Parameters
@@ -67,36 +57,38 @@ def precision_recall(curves: HeldOut | Curves, target: str = "class") -> Chart:
     if isinstance(curves, HeldOut):
         curves = _by_class(evaluation.precision_recall(curves))
     chart = _curves(curves, target, "recall", "precision")
-    return sized(optional("altair").layer(chart), heading("Precision and recall", [said]))
+    return look.sized(
+        look.optional("altair").layer(chart), look.heading("Precision and recall", [said])
+    )
 
 
 def _by_class(curves: list[RankCurve]) -> Curves:
     return {curve.name: (curve.x, curve.y) for curve in curves}
 
 
-def _curves(curves: Curves, target: str, across: str, up: str) -> Chart:
-    alt = optional("altair")
+def _curves(curves: Curves, target: str, across: str, up: str) -> look.Chart:
+    alt = look.optional("altair")
     if not curves:
         raise ValueError("Expected a curve or more, got none.")
-    names = labels(list(curves))
+    names = look.labels(list(curves))
     values = []
     for name, (x, y) in zip(names, curves.values(), strict=True):
-        a = numbers(f"the first numbers of {name!r}", x, -1)
-        b = numbers(f"the second numbers of {name!r}", y, len(a))
+        a = look.numbers(f"the first numbers of {name!r}", x, -1)
+        b = look.numbers(f"the second numbers of {name!r}", y, len(a))
         values += [
             {"class": name, "at": i, "x": float(a[i]), "y": float(b[i])} for i in range(len(a))
         ]
     unit = alt.Scale(domain=[0, 1], nice=False)
     scale = {"scale": unit}
-    color = colors(names, target)
+    color = look.colors(names, target)
     if len(names) == 1:
-        color = alt.value(PALETTE[0])
+        color = alt.value(look.PALETTE[0])
     return (
         alt.Chart(alt.InlineData(values=values))
         .mark_line(strokeWidth=2, clip=True)
         .encode(
-            x=alt.X("x:Q", axis=percent_axis(across), **scale),
-            y=alt.Y("y:Q", axis=percent_axis(up, grid=True), **scale),
+            x=alt.X("x:Q", axis=look.percent_axis(across), **scale),
+            y=alt.Y("y:Q", axis=look.percent_axis(up, grid=True), **scale),
             order="at:Q",
             detail="class:N",
             color=color,
@@ -109,9 +101,9 @@ def _curves(curves: Curves, target: str, across: str, up: str) -> Chart:
     )
 
 
-def _behind(chart: Chart, points: list[tuple[float, float]]) -> Chart:
-    alt = optional("altair")
+def _behind(chart: look.Chart, points: list[tuple[float, float]]) -> look.Chart:
+    alt = look.optional("altair")
     values = [{"x": x, "y": y} for x, y in points]
     line = alt.Chart(alt.InlineData(values=values))
-    line = line.mark_line(color=INK, strokeDash=[4, 3], strokeWidth=1).encode(x="x:Q", y="y:Q")
+    line = line.mark_line(color=look.INK, strokeDash=[4, 3], strokeWidth=1).encode(x="x:Q", y="y:Q")
     return alt.layer(line, chart)

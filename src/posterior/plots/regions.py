@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike
 
 from posterior.data.typing import Floats, Integers
 from posterior.evaluation.plane import Predicts, plane, two_columns
-from posterior.plots.checked import labels, numbers
-from posterior.plots.look import PALETTE, PAPER, Chart, colors, heading, optional, sized, titled
-from posterior.plots.numbers import number_axis
+from posterior.plots import look
 
 OTHERS = "others"
 MOST_DOTS = 500
@@ -21,7 +19,7 @@ SHADES = 2  # digits of a probability that can be told apart
 
 
 @overload
-def regions(x: Predicts, y: Any, codes: Any = None, /, *, target: str = ...) -> Chart: ...
+def regions(x: Predicts, y: Any, codes: Any = None, /, *, target: str = ...) -> look.Chart: ...
 @overload
 def regions(
     x: ArrayLike,
@@ -32,7 +30,7 @@ def regions(
     columns: tuple[str, str] = ...,
     points: tuple[ArrayLike, ArrayLike, ArrayLike] | None = ...,
     target: str = ...,
-) -> Chart: ...
+) -> look.Chart: ...
 def regions(
     x: Any,
     y: Any,
@@ -42,7 +40,7 @@ def regions(
     columns: tuple[str, str] = ("x", "y"),
     points: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     target: str = "class",
-) -> Chart:
+) -> look.Chart:
     """The most probable class over a grid, paler where it is less certain.
 
     `regions(model, X, y)` draws a model of two columns and the rows it learned from; the grid may
@@ -70,11 +68,11 @@ def regions(
     """
     if isinstance(x, Predicts):
         return _of_model(x, y, codes, target)
-    alt = optional("altair")
-    names = labels(classes)
-    across, up = numbers("x", x, -1), numbers("y", y, -1)
-    best = numbers("codes", codes, len(up), len(across)).astype(np.int64)
-    sure = numbers("probability", probability, len(up), len(across)).round(SHADES)
+    alt = look.optional("altair")
+    names = look.labels(classes)
+    across, up = look.numbers("x", x, -1), look.numbers("y", y, -1)
+    best = look.numbers("codes", codes, len(up), len(across)).astype(np.int64)
+    sure = look.numbers("probability", probability, len(up), len(across)).round(SHADES)
     shown = _drawn(best.ravel(), len(names))
     called = [names[k] if k in shown else OTHERS for k in range(len(names))]
     sides = [_edges(across), _edges(up)]
@@ -94,9 +92,9 @@ def regions(
     place = {}
     for name, channel, side, title in zip("xy", (alt.X, alt.Y), sides, columns, strict=True):
         scale = alt.Scale(domain=[float(side[0]), float(side[-1])], nice=False, zero=False)
-        shown_axis = number_axis(title, float(np.abs(side).max()))
+        shown_axis = look.number_axis(title, float(np.abs(side).max()))
         place[name] = channel(f"{name}:Q", scale=scale, axis=shown_axis)
-    color = colors(list(dict.fromkeys([*(names[k] for k in shown), *called])), target)
+    color = look.colors(list(dict.fromkeys([*(names[k] for k in shown), *called])), target)
     shade = alt.FillOpacity(
         "probability:Q",
         legend=None,
@@ -112,7 +110,7 @@ def regions(
             color=color,
             fillOpacity=shade,
             tooltip=[
-                alt.Tooltip("label:N", title=titled(target)),
+                alt.Tooltip("label:N", title=look.titled(target)),
                 alt.Tooltip("probability:Q", format=".1%"),
             ],
         )
@@ -126,14 +124,14 @@ def regions(
         ]
         dots = alt.Chart(alt.InlineData(values=rows))
         dots = dots.mark_point(
-            filled=True, size=26, opacity=1, clip=True, stroke=PAPER, strokeWidth=0.6
+            filled=True, size=26, opacity=1, clip=True, stroke=look.PAPER, strokeWidth=0.6
         )
         layers.append(dots.encode(**place, color=color, tooltip=["label:N", "x:Q", "y:Q"]))
         said.append("Dots are rows, in the color of their own class.")
-    return sized(alt.layer(*layers), heading(f"{columns[0]} and {columns[1]}", said))
+    return look.sized(alt.layer(*layers), look.heading(f"{columns[0]} and {columns[1]}", said))
 
 
-def _of_model(model: Predicts, X: Any, y: Any, target: str) -> Chart:
+def _of_model(model: Predicts, X: Any, y: Any, target: str) -> look.Chart:
     found = plane(model, X)
     shown = None
     if y is not None:
@@ -170,7 +168,7 @@ def _runs(best: Integers, sure: Floats) -> list[tuple[int, int]]:
 
 def _drawn(best: Integers, k: int) -> list[int]:
     """The classes with a color of their own."""
-    if k <= len(PALETTE):
+    if k <= len(look.PALETTE):
         return list(range(k))
     cells = np.bincount(best, minlength=k)
-    return sorted(np.argsort(-cells, kind="stable")[: len(PALETTE) - 1].tolist())
+    return sorted(np.argsort(-cells, kind="stable")[: len(look.PALETTE) - 1].tolist())

@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike
 
 from posterior import evaluation
 from posterior.evaluation import HeldOut
-from posterior.plots.checked import numbers
-from posterior.plots.look import INK, PALETTE, Chart, axis, heading, optional, percent_axis, sized
+from posterior.plots import look
 
 
 @overload
-def reliability(predicted: HeldOut) -> Chart: ...
+def reliability(predicted: HeldOut) -> look.Chart: ...
 @overload
 def reliability(
     predicted: ArrayLike,
@@ -21,14 +20,14 @@ def reliability(
     rows: ArrayLike,
     low: ArrayLike | None = ...,
     high: ArrayLike | None = ...,
-) -> Chart: ...
+) -> look.Chart: ...
 def reliability(
     predicted: Any,
     observed: Any = None,
     rows: Any = None,
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
-) -> Chart:
+) -> look.Chart:
     """How often things came true, by the probability they were given; on the diagonal if honest.
 
     Parameters
@@ -50,12 +49,12 @@ def reliability(
         bins = evaluation.reliability(predicted).bins
         found = [(b.predicted, b.observed, b.rows, b.observed_low, b.observed_high) for b in bins]
         return reliability(*zip(*found, strict=True))
-    alt = optional("altair")
-    p = numbers("predicted", predicted, -1, open_ended=True)
-    share = numbers("observed", observed, len(p), open_ended=True)
-    count = numbers("rows", rows, len(p))
+    alt = look.optional("altair")
+    p = look.numbers("predicted", predicted, -1, open_ended=True)
+    share = look.numbers("observed", observed, len(p), open_ended=True)
+    count = look.numbers("rows", rows, len(p))
     ends = [
-        numbers(name, share if end is None else end, len(p), open_ended=True)
+        look.numbers(name, share if end is None else end, len(p), open_ended=True)
         for name, end in (("low", low), ("high", high))
     ]
     values = [
@@ -72,13 +71,13 @@ def reliability(
     if not values:
         raise ValueError("Expected bins that hold rows, got none.")
     unit = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("predicted:Q", scale=unit, axis=percent_axis("predicted probability"))
-    y = alt.Y("observed:Q", scale=unit, axis=percent_axis("share that came true", grid=True))
+    x = alt.X("predicted:Q", scale=unit, axis=look.percent_axis("predicted probability"))
+    y = alt.Y("observed:Q", scale=unit, axis=look.percent_axis("share that came true", grid=True))
     ends_of_it = alt.InlineData(values=[{"predicted": v, "observed": v} for v in (0, 1)])
-    honest = alt.Chart(ends_of_it).mark_line(color=INK, strokeDash=[4, 3], strokeWidth=1)
+    honest = alt.Chart(ends_of_it).mark_line(color=look.INK, strokeDash=[4, 3], strokeWidth=1)
     base = alt.Chart(alt.InlineData(values=values))
-    bars = base.mark_rule(color=PALETTE[0], strokeWidth=2, opacity=0.6)
-    dots = base.mark_point(color=PALETTE[0], filled=True, opacity=1)
+    bars = base.mark_rule(color=look.PALETTE[0], strokeWidth=2, opacity=0.6)
+    dots = base.mark_point(color=look.PALETTE[0], filled=True, opacity=1)
     said = "Dots on the dashed line are probabilities that can be taken at their word."
     grown = " Larger dots hold more rows."
     layers = [honest.encode(x=x, y=y)]
@@ -96,10 +95,10 @@ def reliability(
             ],
         )
     )
-    return sized(alt.layer(*layers), heading("Reliability", [said + grown]))
+    return look.sized(alt.layer(*layers), look.heading("Reliability", [said + grown]))
 
 
-def confidence(rows: ArrayLike) -> Chart:
+def confidence(rows: ArrayLike) -> look.Chart:
     """How often each probability was given: rows in bins of equal width from 0 to 1.
 
     Parameters
@@ -110,23 +109,23 @@ def confidence(rows: ArrayLike) -> Chart:
     -------
     altair.LayerChart
     """
-    alt = optional("altair")
-    count = numbers("rows", rows, -1)
+    alt = look.optional("altair")
+    count = look.numbers("rows", rows, -1)
     edges = [i / len(count) for i in range(len(count) + 1)]
     values = [
         {"from": a, "to": b, "rows": float(n)}
         for a, b, n in zip(edges, edges[1:], count, strict=False)
         if n > 0
     ]
-    bars = alt.Chart(alt.InlineData(values=values)).mark_bar(color=PALETTE[0], binSpacing=1)
-    up = axis("rows", grid=True)
+    bars = alt.Chart(alt.InlineData(values=values)).mark_bar(color=look.PALETTE[0], binSpacing=1)
+    up = look.axis("rows", grid=True)
     up["format"], up["tickMinStep"] = ",~f", 1
     chart = bars.encode(
         x=alt.X(
             "from:Q",
             bin="binned",
             scale=alt.Scale(domain=[0, 1], nice=False),
-            axis=percent_axis("predicted probability"),
+            axis=look.percent_axis("predicted probability"),
         ),
         x2="to:Q",
         y=alt.Y("rows:Q", axis=up),
@@ -135,4 +134,6 @@ def confidence(rows: ArrayLike) -> Chart:
             alt.Tooltip("rows:Q", format=","),
         ],
     )
-    return sized(alt.layer(chart), heading("How sure it is", ["Rows by predicted probability."]))
+    return look.sized(
+        alt.layer(chart), look.heading("How sure it is", ["Rows by predicted probability."])
+    )

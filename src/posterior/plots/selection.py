@@ -8,25 +8,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.typing import Array
-from posterior.plots.look import (
-    DIGITS,
-    HEIGHT,
-    PALETTE,
-    WIDTH,
-    Chart,
-    axis,
-    colors,
-    heading,
-    marked,
-    optional,
-)
-from posterior.plots.numbers import number_axis
+from posterior.plots import look
 
 CRITERIA = {"bic": "BIC", "icl": "ICL"}
 HELD_OUT = "held out"
 
 
-def selection(model: Any) -> Chart:
+def selection(model: Any) -> look.Chart:
     """BIC and ICL by number of components, the chosen number marked; the less, the better.
 
     Where rows were held out to choose, a second panel has their log likelihood, an average row's;
@@ -41,7 +29,7 @@ def selection(model: Any) -> Chart:
     -------
     altair.VConcatChart
     """
-    alt = optional("altair")
+    alt = look.optional("altair")
     check_is_fitted(model)
     if not hasattr(model, "selection_"):
         raise ValueError(
@@ -59,20 +47,22 @@ def selection(model: Any) -> Chart:
     ]
     panels = [
         _panel(
-            alt, lines, "BIC and ICL", x, colors(list(CRITERIA.values()), "the less, the better")
+            alt,
+            lines,
+            "BIC and ICL",
+            x,
+            look.colors(list(CRITERIA.values()), "the less, the better"),
         )
     ]
     if held_out:
         points = [p | {"class": HELD_OUT} for p in _points(numbers, table["held_out"])]
         color = alt.Color(
-            "class:N",
-            legend=None,
-            scale=alt.Scale(domain=[HELD_OUT], range=[PALETTE[2]]),
+            "class:N", legend=None, scale=alt.Scale(domain=[HELD_OUT], range=[look.PALETTE[2]])
         )
         last = _across(alt, numbers, "number of components")
         panels.append(_panel(alt, points, "log p(x), held out", last, color))
     panels = [
-        marked(panel, "components", chosen, str(chosen) if i == 0 else None)
+        look.marked(panel, "components", chosen, str(chosen) if i == 0 else None)
         for i, panel in enumerate(panels)
     ]
     by = "rows held out" if held_out else CRITERIA[_asked(model)]
@@ -80,7 +70,7 @@ def selection(model: Any) -> Chart:
     return (
         alt.vconcat(*panels, spacing=18)
         .resolve_scale(color="independent")
-        .properties(title=heading("How many components", [said]))
+        .properties(title=look.heading("How many components", [said]))
     )
 
 
@@ -108,12 +98,12 @@ def _across(alt: Any, numbers: Array, title: str | None) -> Any:
     }
     side = 0.03 * max(float(numbers.max() - numbers.min()), 1.0)
     scale = alt.Scale(domain=[float(numbers.min()) - side, float(numbers.max()) + side], nice=False)
-    return alt.X("components:Q", scale=scale, axis=alt.Axis(**{**axis("").to_dict(), **whole}))
+    return alt.X("components:Q", scale=scale, axis=alt.Axis(**{**look.axis("").to_dict(), **whole}))
 
 
-def _panel(alt: Any, points: list[dict[str, Any]], title: str, x: Any, color: Any) -> Chart:
+def _panel(alt: Any, points: list[dict[str, Any]], title: str, x: Any, color: Any) -> look.Chart:
     heights = [abs(point["value"]) for point in points] or [1.0]
-    up = number_axis(title, max(heights), grid=True)
+    up = look.number_axis(title, max(heights), grid=True)
     return (
         alt.Chart(alt.InlineData(values=points))
         .mark_line(strokeWidth=2, point={"size": 30})
@@ -124,8 +114,10 @@ def _panel(alt: Any, points: list[dict[str, Any]], title: str, x: Any, color: An
             tooltip=[
                 "class:N",
                 "components:Q",
-                alt.Tooltip("value:Q", format=DIGITS if max(heights) < 1e4 else ",.1f"),
+                alt.Tooltip("value:Q", format=look.DIGITS if max(heights) < 1e4 else ",.1f"),
             ],
         )
-        .properties(width=WIDTH, height=HEIGHT * 3 // 4, view=alt.ViewBackground(stroke=None))
+        .properties(
+            width=look.WIDTH, height=look.HEIGHT * 3 // 4, view=alt.ViewBackground(stroke=None)
+        )
     )

@@ -12,18 +12,7 @@ from posterior.data import frames
 from posterior.data.names import plain
 from posterior.data.typing import Floats
 from posterior.evaluation.plane import Predicts
-from posterior.plots.look import (
-    DIGITS,
-    HEIGHT,
-    INK,
-    PALETTE,
-    WIDTH,
-    Chart,
-    axis,
-    heading,
-    optional,
-)
-from posterior.plots.numbers import digits
+from posterior.plots import look
 
 POINTS = 201  # of the curve
 MARGIN = 0.04  # of the width, at either side of the rows
@@ -32,7 +21,7 @@ MARGIN = 0.04  # of the width, at either side of the rows
 @overload
 def sigmoid(
     x: Predicts, y: Any, intercept: Any, /, *, name: str = ..., answer: str = ..., bins: int = ...
-) -> Chart: ...
+) -> look.Chart: ...
 @overload
 def sigmoid(
     x: ArrayLike,
@@ -43,7 +32,7 @@ def sigmoid(
     name: str = ...,
     answer: str = ...,
     bins: int = ...,
-) -> Chart: ...
+) -> look.Chart: ...
 def sigmoid(
     x: Any,
     y: Any,
@@ -53,7 +42,7 @@ def sigmoid(
     name: str = "x",
     answer: str = "y = 1",
     bins: int = 25,
-) -> Chart:
+) -> look.Chart:
     """p(y = 1 | x) = 1 / (1 + exp(-(b + w x))) as a curve, and the share of ones in bins of x.
 
     `sigmoid(model, X, y)` draws a logistic regression of one column and two classes; column, zeros
@@ -81,7 +70,7 @@ def sigmoid(
     """
     if isinstance(x, Predicts):
         return _of_model(x, y, intercept, name, bins)
-    alt = optional("altair")
+    alt = look.optional("altair")
     b, w = float(intercept), float(slope)
     if not (np.isfinite(b) and np.isfinite(w)):
         raise ValueError(f"Expected a finite intercept and slope, got {b} and {w}.")
@@ -99,18 +88,18 @@ def sigmoid(
 
     across = alt.Scale(domain=[low, high], nice=False, zero=False)
     up = alt.Scale(domain=[0, 1])
-    share = alt.Axis(**{**axis(f"P({answer})", grid=True).to_dict(), "format": ".0%"})
+    share = alt.Axis(**{**look.axis(f"P({answer})", grid=True).to_dict(), "format": ".0%"})
     line = (
         alt.Chart(alt.InlineData(values=curve))
-        .mark_line(strokeWidth=2.5, color=PALETTE[0], clip=True)
+        .mark_line(strokeWidth=2.5, color=look.PALETTE[0], clip=True)
         .encode(
-            x=alt.X("x:Q", scale=across, axis=axis(name)),
+            x=alt.X("x:Q", scale=across, axis=look.axis(name)),
             y=alt.Y("probability:Q", scale=up, axis=share),
         )
     )
     marks = (
         alt.Chart(alt.InlineData(values=dots))
-        .mark_point(filled=True, color=PALETTE[1], opacity=0.75)
+        .mark_point(filled=True, color=look.PALETTE[1], opacity=0.75)
         .encode(
             x=alt.X("mean:Q", scale=across),
             y=alt.Y("share:Q", scale=up),
@@ -118,7 +107,7 @@ def sigmoid(
                 "rows:Q", legend=None, scale=alt.Scale(type="sqrt", range=[12, 220], zero=True)
             ),
             tooltip=[
-                *(alt.Tooltip(f"{f}:Q", format=DIGITS) for f in ("from", "to")),
+                *(alt.Tooltip(f"{f}:Q", format=look.DIGITS) for f in ("from", "to")),
                 alt.Tooltip("rows:Q", format=","),
                 alt.Tooltip("share:Q", title=answer, format=".1%"),
             ],
@@ -130,16 +119,16 @@ def sigmoid(
     if low <= half <= high:
         layers += _boundary(alt, half, across)
     elif np.isfinite(half):
-        said.append(f"Outside the picture: probability ½ at {digits(half)}.")
+        said.append(f"Outside the picture: probability ½ at {look.digits(half)}.")
     return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=HEIGHT,
-        title=heading(f"P({answer}), by {name}", said),
+        width=look.WIDTH,
+        height=look.HEIGHT,
+        title=look.heading(f"P({answer}), by {name}", said),
         view=alt.ViewBackground(stroke=None),
     )
 
 
-def _of_model(model: Any, X: Any, y: Any, name: str, bins: int) -> Chart:
+def _of_model(model: Any, X: Any, y: Any, name: str, bins: int) -> look.Chart:
     if np.shape(model.coef_) != (1, 1):
         raise ValueError(
             f"Expected a logistic regression of one column and two classes, got coefficients of "
@@ -192,13 +181,13 @@ def _dots(x: Floats, ones: Floats, bins: int) -> list[dict[str, Any]]:
     ]
 
 
-def _boundary(alt: Any, half: float, across: Any) -> list[Chart]:
+def _boundary(alt: Any, half: float, across: Any) -> list[look.Chart]:
     """Where the answer changes, with its place written above."""
-    base = alt.Chart(alt.InlineData(values=[{"boundary": float(half), "label": digits(half)}]))
+    base = alt.Chart(alt.InlineData(values=[{"boundary": float(half), "label": look.digits(half)}]))
     base = base.encode(x=alt.X("boundary:Q", scale=across))
     return [
-        base.mark_rule(color=INK, strokeDash=[4, 3]),
-        base.mark_text(color=INK, fontSize=12, baseline="bottom").encode(
+        base.mark_rule(color=look.INK, strokeDash=[4, 3]),
+        base.mark_text(color=look.INK, fontSize=12, baseline="bottom").encode(
             y=alt.value(-5), text="label:N"
         ),
     ]

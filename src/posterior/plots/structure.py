@@ -1,4 +1,4 @@
-"""Which column depends on which, as a graph."""
+"""Graphs of the columns that depend on each other."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.names import plain
 from posterior.data.typing import Floats
+from posterior.estimators import KDB, TAN
 from posterior.plots.look import INK, PALETTE, PAPER, Chart, heading, optional
 
 ROW, GAP, LETTER, TALL = 84, 18, 6.6, 26  # pixels: between rows, between names, a letter, a box
 CUT = 22  # letters of a name that are shown
 SWEEPS = 8  # of putting names below the middle of their parents
+STRUCTURED = (KDB, TAN)
 
 
 def structure(model: Any) -> Chart:
@@ -30,7 +32,7 @@ def structure(model: Any) -> Chart:
     altair.LayerChart
     """
     check_is_fitted(model)
-    if not hasattr(model, "structure_"):
+    if not isinstance(model, STRUCTURED):
         raise TypeError(
             f"Expected a model that chose which column depends on which, such as TAN or KDB, got "
             f"{type(model).__name__}."

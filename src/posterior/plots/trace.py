@@ -8,18 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from posterior.data.typing import Floats, Integers
-from posterior.plots.look import (
-    HEIGHT,
-    INK,
-    PALE,
-    PALETTE,
-    WIDTH,
-    Chart,
-    axis,
-    heading,
-    optional,
-)
-from posterior.plots.numbers import digits, power_axis
+from posterior.plots import look
+from posterior.plots.normals import MIXTURES
 
 POINTS, FEW = 300, 60  # of a line: more cannot be told apart, and more need no dots
 ROOM = 1.5  # times the largest, above it, and as much below the smallest
@@ -35,7 +25,7 @@ class Step(Protocol):
     def gradient_norm(self) -> float: ...
 
 
-def trace(steps: Sequence[Step] | Any) -> Chart:
+def trace(steps: Sequence[Step] | Any) -> look.Chart:
     """What was left to gain and how steep it was, by iteration, on scales of powers of ten.
 
     A straight line is linear convergence, one that bends down is Newton's. Of EM the second panel
@@ -52,8 +42,8 @@ def trace(steps: Sequence[Step] | Any) -> Chart:
     -------
     altair.VConcatChart
     """
-    alt = optional("altair")
-    if hasattr(steps, "lower_bounds_"):
+    alt = look.optional("altair")
+    if isinstance(steps, MIXTURES):
         return _ascent(alt, steps)
     value = np.array([step.value for step in steps], np.float64)
     slope = np.array([step.gradient_norm for step in steps], np.float64)
@@ -67,18 +57,20 @@ def trace(steps: Sequence[Step] | Any) -> Chart:
         )
     best, seen = value.min(), _some(len(value))
     panels = [
-        ("objective − its best", value - best, None, PALETTE[0]),
-        ("gradient, per row", slope, "iteration", PALETTE[1]),
+        ("objective − its best", value - best, None, look.PALETTE[0]),
+        ("gradient, per row", slope, "iteration", look.PALETTE[1]),
     ]
     parts = [
         _line(alt, title, _points(height, value, seen), _across(alt, len(value), below), color)
         for title, height, below, color in panels
     ]
-    said = f"Best: {digits(best, 6)}, at iteration {int(value.argmin()):,} of {len(value) - 1:,}."
-    return alt.vconcat(*parts, spacing=18).properties(title=heading("The way down", [said]))
+    said = (
+        f"Best: {look.digits(best, 6)}, at iteration {int(value.argmin()):,} of {len(value) - 1:,}."
+    )
+    return alt.vconcat(*parts, spacing=18).properties(title=look.heading("The way down", [said]))
 
 
-def _ascent(alt: Any, model: Any) -> Chart:
+def _ascent(alt: Any, model: Any) -> look.Chart:
     """The trace of EM: what is left of the best start, what steps gain, and the other starts."""
     value = np.asarray(model.lower_bounds_, np.float64)
     if not len(value) or not np.isfinite(value).all():
@@ -95,7 +87,7 @@ def _ascent(alt: Any, model: Any) -> Chart:
         "best − objective, per row",
         _points(best - value, value, seen),
         _across(alt, last, None),
-        PALETTE[0],
+        look.PALETTE[0],
     )
     if lower.any():
         crosses = [
@@ -108,38 +100,39 @@ def _ascent(alt: Any, model: Any) -> Chart:
         "gain of a step, per row",
         _points(np.append(0.0, np.diff(value)), value, seen),
         _across(alt, last, "step"),
-        PALETTE[1],
+        look.PALETTE[1],
     )
-    said = [f"Objective of an average row: {digits(value[-1], 6)} after {len(value):,} steps."]
+    said = [f"Objective of an average row: {look.digits(value[-1], 6)} after {len(value):,} steps."]
     if len(ends):
         said.append(f"Of {len(ends)} other starts {lower.sum() or 'none'} ended lower")
         said[1] += ", at the crosses." if lower.any() else " by more than tol."
-    return alt.vconcat(left, slope, spacing=18).properties(title=heading("The way up", said))
+    return alt.vconcat(left, slope, spacing=18).properties(title=look.heading("The way up", said))
 
 
 def _other_starts(model: Any) -> tuple[Floats, Integers]:
     """Objectives and numbers of steps of all starts that arrived, but the best one."""
-    if not hasattr(model, "starts_"):
+    starts = getattr(model, "starts_", None)  # of a fit, not of a stream
+    if starts is None:
         return np.empty(0), np.empty(0, np.int64)
-    ends = np.asarray(model.starts_["objective"], np.float64)
+    ends = np.asarray(starts["objective"], np.float64)
     others = (np.arange(len(ends)) != ends.argmax()) & np.isfinite(ends)  # or collapsed
-    return ends[others], np.asarray(model.starts_["steps"], np.int64)[others]
+    return ends[others], np.asarray(starts["steps"], np.int64)[others]
 
 
-def _with_ends(alt: Any, panel: Chart, crosses: list[dict[str, Any]]) -> Chart:
+def _with_ends(alt: Any, panel: look.Chart, crosses: list[dict[str, Any]]) -> look.Chart:
     """A panel with the ends of other starts, and room for them."""
     lowest, highest = panel.encoding.y["scale"]["domain"]
     heights = [cross["height"] for cross in crosses]
     low, high = min(lowest, min(heights) / ROOM), max(highest, max(heights) * ROOM)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
     title = panel.encoding.y["axis"]["title"]
-    y = alt.Y("height:Q", scale=scale, axis=power_axis(title, low, high, grid=True))
+    y = alt.Y("height:Q", scale=scale, axis=look.power_axis(title, low, high, grid=True))
     marks = (
         alt.Chart(alt.InlineData(values=crosses))
-        .mark_point(shape="cross", angle=45, filled=True, size=70, color=INK, opacity=0.8)
+        .mark_point(shape="cross", angle=45, filled=True, size=70, color=look.INK, opacity=0.8)
         .encode(x=panel.encoding.x, y=y, tooltip=panel.encoding.tooltip)
     )
-    size = {"width": WIDTH, "height": HEIGHT // 2}
+    size = {"width": look.WIDTH, "height": look.HEIGHT // 2}
     return alt.layer(panel.encode(y=y), marks).properties(**size)
 
 
@@ -149,7 +142,7 @@ def _across(alt: Any, n: int, title: str | None) -> Any:
     if n <= 12:
         whole |= {"values": list(range(n)), "tickCount": n}
     scale = alt.Scale(domain=[0, max(n - 1, 1)], nice=False)
-    return alt.X("iteration:Q", scale=scale, axis=alt.Axis(**{**axis("").to_dict(), **whole}))
+    return alt.X("iteration:Q", scale=scale, axis=alt.Axis(**{**look.axis("").to_dict(), **whole}))
 
 
 def _some(n: int) -> Integers:
@@ -169,7 +162,7 @@ def _points(height: Floats, value: Floats, seen: Integers) -> list[dict[str, Any
     ]
 
 
-def _line(alt: Any, title: str, points: list[dict[str, Any]], x: Any, color: str) -> Chart:
+def _line(alt: Any, title: str, points: list[dict[str, Any]], x: Any, color: str) -> look.Chart:
     """One panel."""
     heights = [point["height"] for point in points] or [1.0]
     low, high = min(heights) / ROOM, max(heights) * ROOM
@@ -182,7 +175,7 @@ def _line(alt: Any, title: str, points: list[dict[str, Any]], x: Any, color: str
             y=alt.Y(
                 "height:Q",
                 scale=alt.Scale(type="log", domain=[low, high], nice=False),
-                axis=power_axis(title, low, high, grid=True),
+                axis=look.power_axis(title, low, high, grid=True),
             ),
             tooltip=[
                 alt.Tooltip("iteration:Q", format=","),
@@ -190,5 +183,7 @@ def _line(alt: Any, title: str, points: list[dict[str, Any]], x: Any, color: str
                 alt.Tooltip("objective:Q", format=".10~g"),
             ],
         )
-        .properties(width=WIDTH, height=HEIGHT // 2, view=alt.ViewBackground(stroke=PALE))
+        .properties(
+            width=look.WIDTH, height=look.HEIGHT // 2, view=alt.ViewBackground(stroke=look.PALE)
+        )
     )

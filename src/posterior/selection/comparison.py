@@ -1,4 +1,4 @@
-"""Which model: all by the same folds, by log loss, and the simplest within one standard error."""
+"""Comparison of models by log loss on the same folds: the simplest within one standard error."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ from posterior.preprocessing.roles import Roles
 from posterior.selection.candidates import Candidate, Kind, candidates
 from posterior.selection.labeled_rows import LabeledRows, labeled_rows
 from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
-from posterior.selection.race import MEETINGS, Leader, is_long
 
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
+RACED = 1e5  # rows × columns × classes above which there are races
+WORDS = 100  # columns that a text counts for
+MEETINGS = (3, 5)  # after so many folds
+ERRORS = 2.0  # paired standard errors that settle it
+LEAST_ROWS = 300  # that both have answered
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +50,14 @@ class Judged:
     calibrator: Calibrator | None
     seconds: float
     given_up: int | None = None  # after so many folds, when it could not be chosen any more
+
+    def scores(self) -> dict[str, Measure]:
+        return {
+            "log_loss": self.log_loss,
+            "accuracy": self.accuracy,
+            "brier": self.brier,
+            "calibration_error": self.calibration_error,
+        }
 
     @property
     def log_loss(self) -> Measure:
@@ -91,15 +103,11 @@ class Comparison:
     @property
     def table(self) -> Table:
         """Scores of all models, to read."""
-
-        def column(name: str) -> Array:
-            return np.array([str(getattr(judged, name)) for judged in self.judged])
-
+        found = [judged.scores() for judged in self.judged]
         marks = ["<- chosen" if judged is self.chosen else "" for judged in self.judged]
-        scores = ("log_loss", "accuracy", "brier", "calibration_error")
         return Table(
-            {"model": column("name")}
-            | {name.replace("_", " "): column(name) for name in scores}
+            {"model": np.array([judged.name for judged in self.judged])}
+            | {n.replace("_", " "): np.array([str(s[n]) for s in found]) for n in found[0]}
             | {"": np.array(marks)}
         )
 
@@ -267,3 +275,34 @@ class quiet(warnings.catch_warnings):  # noqa: N801
 
 def _silent(step: str, done: int, total: int) -> None:
     pass
+
+
+def is_long(n_rows: int, roles: Roles, n_classes: int) -> bool:
+    """Whether it pays to end a model's folds early."""
+    return n_rows * (len(roles.table) + WORDS * len(roles.text)) * n_classes > RACED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leader:
+    """The best model so far, and what it lost in each row."""
+
+    losses: Floats  # (n,) NaN for rows that it was not asked about
+    standard_error: float
+    simplicity: int
+
+    @classmethod
+    def of(
+        cls, held_out: HeldOut, index: Array, n_rows: int, standard_error: float, simplicity: int
+    ) -> Leader:
+        losses = np.full(n_rows, np.nan)
+        losses[index] = held_out.losses()["log_loss"]
+        return cls(losses, standard_error, simplicity)
+
+    def leaves_behind(self, held_out: HeldOut, index: Codes, simplicity: int) -> bool:
+        """Whether a model with these answers so far cannot be chosen any more."""
+        more = held_out.losses()["log_loss"] - self.losses[index]
+        more = more[~np.isnan(more)]
+        if len(more) < LEAST_ROWS:
+            return False
+        room = self.standard_error * np.sign(self.simplicity - simplicity)
+        return bool(more.mean() - ERRORS * more.std(ddof=1) / np.sqrt(len(more)) > room)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.base import clone
 
 from posterior.data.frames import take
 from posterior.data.typing import Array, Codes
+from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.evaluation.held_out import HeldOut, aligned, floored
@@ -24,10 +25,19 @@ PARTS = 5  # of the folds, each corrected by the others
 Watch = Callable[[HeldOut, Codes, int], bool]  # answers so far, their rows, and folds done
 
 
+@runtime_checkable
+class OnePass(Protocol):
+    """A model that may answer all folds out of one sum."""
+
+    @property
+    def one_pass(self) -> bool: ...
+    def cross_validate(self, X: Any, y: Any, *, folds: Any) -> HeldOut: ...
+
+
 def one_pass(classifier: TableClassifier) -> bool:
     """Whether all folds are answered for about the price of one fit."""
     model = classifier.model
-    return hasattr(model, "cross_validate") and bool(getattr(model, "one_pass", True))
+    return isinstance(model, OnePass) and model.one_pass
 
 
 def out_of_fold(
@@ -65,12 +75,13 @@ def out_of_fold(
 
 def settled(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> TableClassifier:
     """The same with the number of neighbors chosen, once: each row is answered by the others."""
-    if getattr(classifier.model, "n_neighbors", None) != "auto":
+    model = classifier.model
+    if not isinstance(model, KNeighborsClassifier) or model.n_neighbors != "auto":
         return classifier
-    trial = clone(classifier.model).fit(take(rows.reading(classifier), index), rows.y[index])
-    model = clone(classifier.model)
-    model.set_params(n_neighbors=int(trial.n_neighbors_), smoothing=float(trial.smoothing_))
-    return clone(classifier).set_params(model=model)
+    trial = clone(model).fit(take(rows.reading(classifier), index), rows.y[index])
+    chosen = clone(model)
+    chosen.set_params(n_neighbors=int(trial.n_neighbors_), smoothing=float(trial.smoothing_))
+    return clone(classifier).set_params(model=chosen)
 
 
 def calibrated(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:

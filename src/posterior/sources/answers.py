@@ -1,4 +1,4 @@
-"""What a fitted model answers, as further columns of a table that is read and written in pieces."""
+"""Answers of a fitted model, as further columns of a table that is read and written in pieces."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ PREDICTED = "predicted"
 
 def columns(model: Any) -> list[str]:
     """The columns that the model reads, if it knows their names."""
-    return [str(name) for name in getattr(model, "feature_names_in_", ())]
+    from posterior.data.names import feature_names
+
+    names = feature_names(model)
+    return [] if names is None else [str(name) for name in names]
 
 
 def classes(model: Any, n: int) -> Any:
-    """What the model tells apart: classes, or clusters, which count from 1."""
+    """The names of what the model answers: classes, or clusters, which count from 1."""
     import numpy as np
     from sklearn.base import is_classifier
 

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from posterior.estimators import (
-    JointBayes,
-    KNeighborsClassifier,
-    MixtureClassifier,
-    TextClassifier,
-)
+from posterior.estimators import JointBayes, KNeighborsClassifier, MixtureClassifier, TextClassifier
 from posterior.estimators.explaining import Explaining
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import Calibrator, Temperature

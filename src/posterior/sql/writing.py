@@ -1,16 +1,15 @@
-"""The frame of the query: cells, scores, the best of them, shares, posteriors."""
+"""The query as text of a dialect: cells, scores, the best of them, shares, posteriors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 from sqlglot import exp
 
-from posterior.data.names import plain
+from posterior.data.names import feature_names, plain
 from posterior.sql import clusters, generative, sql_logistic, table_model  # noqa: F401
-from posterior.sql.dialects import DIALECTS, adapted
 from posterior.sql.expressions import (
     LEAST,
     SQL,
@@ -29,7 +28,59 @@ from posterior.sql.expressions import (
 from posterior.sql.sql_columns import TABLE, Column, Sheet, source_names
 from posterior.sql.sql_scores import Scores, scores
 
+Translation = Callable[[SQL], SQL]
 FAR = -700.0  # scores so far behind have a share of zero; PostgreSQL's exp refuses them
+
+
+def _duckdb(node: SQL) -> SQL:
+    if isinstance(node, exp.Greatest):
+        node.set("ignore_nulls", True)  # scores are NULL together or not at all
+    return node
+
+
+def _postgres(node: SQL) -> SQL:
+    """A choice among numbers with a point is a decimal to PostgreSQL; a score is a double."""
+    if isinstance(node, exp.Case) and node.args.get("default") is not None:
+        return exp.cast(node.copy(), "double")
+    return _materialized(node)
+
+
+def _materialized(node: SQL) -> SQL:
+    """Steps are computed once, rather than wherever the next one mentions them."""
+    if isinstance(node, exp.CTE):
+        node.set("materialized", True)
+    return node
+
+
+def _sqlite(node: SQL) -> SQL:
+    if isinstance(node, exp.TimeToUnix):  # TimeToUnix(CAST(x AS TIMESTAMP))
+        arguments = [exp.Literal.string("%s"), node.this.this]
+        return exp.Anonymous(this="STRFTIME", expressions=arguments)
+    return _materialized(node)
+
+
+def _bigquery(node: SQL) -> SQL:
+    if isinstance(node, exp.TimeToUnix):
+        return exp.UnixSeconds(this=exp.cast(node.this.this, "timestamptz"))
+    return node
+
+
+def _as_it_is(node: SQL) -> SQL:
+    return node
+
+
+DIALECTS: dict[str, Translation] = {
+    "bigquery": _bigquery,
+    "duckdb": _duckdb,
+    "postgres": _postgres,
+    "spark": _as_it_is,
+    "sqlite": _sqlite,
+}
+
+
+def adapted(query: SQL, dialect: str) -> SQL:
+    """The query in the words of a database."""
+    return query.transform(DIALECTS[dialect], copy=False)
 
 
 def written(
@@ -47,7 +98,7 @@ def written(
     check_is_fitted(model)
     if not hasattr(model, "n_features_in_"):
         scores(model, [])  # not a model of columns, and says so
-    names = getattr(model, "feature_names_in_", None)
+    names = feature_names(model)
     n = int(model.n_features_in_)
     sources = source_names(names, columns, n)
     known = sources if names is None else names

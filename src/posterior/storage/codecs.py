@@ -1,7 +1,7 @@
-"""Values of other libraries, told by plain values: what a file may hold beside our own classes.
+"""Codecs of values of other libraries, which a file may hold beside our own classes.
 
-Each codec has a tag, tells a value by plain ones, and makes it again after a look at them: what is
-read may have been written by anyone.
+Each has a tag, encodes a value as plain ones, and decodes them after a look at them: what is read
+may have been written by anyone.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from posterior.storage.model_file_error import expect
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """Tells values of one type by plain values, and makes them again."""
+    """Encodes values of one type as plain values, and decodes them."""
 
     tag: str
     kind: type
-    tell: Callable[[Any], Any]
-    make: Callable[[Any], Any]
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
 
 
 TYPES = {t.__name__: t for t in (bool, int, float, str, object)}
@@ -51,7 +51,7 @@ GENERATORS = {
 POSITIONS = {"pos": 624, "buffer_pos": 4}
 
 
-def _tell_type(value: type) -> str:
+def _encode_type(value: type) -> str:
     if value in TYPES.values():
         return value.__name__
     if issubclass(value, np.generic):
@@ -59,18 +59,18 @@ def _tell_type(value: type) -> str:
     raise TypeError(f"{value.__name__}, a class")
 
 
-def _make_type(name: Any) -> type:
+def _decode_type(name: Any) -> type:
     return TYPES[name] if name in TYPES else read_dtype(name).type
 
 
-def _make_engine(told: Any) -> Local:
+def _decode_engine(stored: Any) -> Local:
     """The engine behind one of its methods, which earlier versions stored."""
-    engine, verb = told
+    engine, verb = stored
     expect(isinstance(engine, Local) and verb in VERBS, "a method of an engine")
     return engine
 
 
-def _make_state(state: Any) -> Any:
+def _checked_state(state: Any) -> Any:
     """The state of a generator, with places that are inside its memory."""
     expect(isinstance(state, dict), "the state of a random generator")
     inner = state.get("state")
@@ -82,43 +82,43 @@ def _make_state(state: Any) -> Any:
     return state
 
 
-def _make_generator(state: Any) -> np.random.Generator:
-    bits = GENERATORS[_make_state(state).get("bit_generator")](0)
+def _decode_generator(state: Any) -> np.random.Generator:
+    bits = GENERATORS[_checked_state(state).get("bit_generator")](0)
     bits.state = state
     return np.random.Generator(bits)
 
 
-def _make_random_state(state: Any) -> np.random.RandomState:
-    random = np.random.RandomState(GENERATORS[_make_state(state).get("bit_generator")](0))
+def _decode_random_state(state: Any) -> np.random.RandomState:
+    random = np.random.RandomState(GENERATORS[_checked_state(state).get("bit_generator")](0))
     random.set_state(state)
     return random
 
 
 def _sparse(kind: type) -> Codec:
-    def make(told: Any) -> Any:
-        shape, *parts = told
+    def decode(stored: Any) -> Any:
+        shape, *parts = stored
         expect(all(isinstance(n, int) and n >= 0 for n in shape), "the shape of a matrix")
         expect(all(isinstance(part, np.ndarray) for part in parts), "arrays of a matrix")
         matrix = kind(tuple(parts), shape=tuple(shape))
         matrix.check_format(full_check=True)
         return matrix
 
-    def tell(matrix: Any) -> Any:
+    def encode(matrix: Any) -> Any:
         return tuple(map(int, matrix.shape)), matrix.data, matrix.indices, matrix.indptr
 
-    return Codec(kind.__name__, kind, tell, make)
+    return Codec(kind.__name__, kind, encode, decode)
 
 
-def _tell_requests(request: MetadataRequest) -> Any:
-    return {method: dict(getattr(request, method).requests) for method in SIMPLE_METHODS}
+def _encode_requests(request: MetadataRequest) -> Any:
+    return {method: dict(vars(request)[method].requests) for method in SIMPLE_METHODS}
 
 
-def _make_requests(told: Any) -> MetadataRequest:
+def _decode_requests(stored: Any) -> MetadataRequest:
     request = MetadataRequest(owner=None)
-    for method, asked in told.items():
+    for method, asked in stored.items():
         expect(method in SIMPLE_METHODS, "the name of a method")
         for name, alias in asked.items():
-            getattr(request, method).add_request(param=name, alias=alias)
+            vars(request)[method].add_request(param=name, alias=alias)
     return request
 
 
@@ -135,16 +135,16 @@ CODECS = (
     ),
     Codec("decimal", Decimal, str, Decimal),
     Codec("dtype", np.dtype, lambda v: v.str, read_dtype),
-    Codec("type", type, _tell_type, _make_type),
+    Codec("type", type, _encode_type, _decode_type),
     Codec("library", nw.Implementation, lambda v: v.name, lambda t: nw.Implementation[t]),
-    Codec("random", np.random.Generator, lambda v: v.bit_generator.state, _make_generator),
+    Codec("random", np.random.Generator, lambda v: v.bit_generator.state, _decode_generator),
     Codec(
         "random_state",
         np.random.RandomState,
         lambda v: v.get_state(legacy=False),
-        _make_random_state,
+        _decode_random_state,
     ),
-    Codec("requests", MetadataRequest, _tell_requests, _make_requests),
+    Codec("requests", MetadataRequest, _encode_requests, _decode_requests),
     Codec(
         "degenerate",
         DegenerateError,
@@ -153,7 +153,7 @@ CODECS = (
     ),
     *map(_sparse, (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)),
 )
-EARLIER = Codec("method", MethodType, repr, _make_engine)  # is read, and not written any more
+EARLIER = Codec("method", MethodType, repr, _decode_engine)  # is read, and not written any more
 BY_TAG = {codec.tag: codec for codec in (*CODECS, EARLIER)}
 
 

@@ -25,7 +25,7 @@ class CheckpointError(ValueError):
 
 
 class JournalFile:
-    """The checkpoint of one fit, told by what distinguishes it from others."""
+    """The checkpoint of one fit, known by what distinguishes it from others."""
 
     def __init__(self, path: Path, fit: Mapping[str, Any]) -> None:
         self._path = path.resolve()
@@ -59,8 +59,8 @@ class JournalFile:
     def write(self, known: Known) -> None:
         """Write what is known: at any moment the file is the old or the new one."""
         writer = Writer()
-        told = writer.node([known.sums, known.running, known.batches])
-        tree = json.dumps({"known": told, "arrays": writer.arrays}, separators=(",", ":"))
+        node = writer.node([known.sums, known.running, known.batches])
+        tree = json.dumps({"known": node, "arrays": writer.arrays}, separators=(",", ":"))
         tensors = {**writer.tensors, TREE: np.frombuffer(tree.encode(), np.uint8)}
         container.write(self._path, tensors, {"journal": SCHEMA, "fit": self._fit})
 
@@ -73,23 +73,27 @@ class JournalFile:
     def _check_fit(self, other: Any) -> None:
         if other == self._fit:
             return
-        told = other if isinstance(other, dict) else {}
-        name = next(n for n in {**self._fit, **told} if told.get(n) != self._fit.get(n))
+        theirs = other if isinstance(other, dict) else {}
+        name = next(n for n in {**self._fit, **theirs} if theirs.get(n) != self._fit.get(n))
         raise CheckpointError(
             f"Expected the checkpoint of this fit, but {str(self._path)!r} is of another one: "
-            f"{name} was {told.get(name)!r:.100}, and is {self._fit.get(name)!r:.100}. Delete it, "
-            "or name another file."
+            f"{name} was {theirs.get(name)!r:.100}, and is {self._fit.get(name)!r:.100}. "
+            "Delete it, or name another file."
         )
 
 
 def fit_of(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """What distinguishes a fit from others: the model, its parameters, and what was asked."""
-    state = vars(model) if getattr(model, "warm_start", False) else model.get_params(deep=False)
-    told = {name: _told(value) for name, value in {**state, **given}.items()}
-    return {"model": type(model).__name__, "version": version(), **told}
+    state = (
+        vars(model)
+        if model.get_params(deep=False).get("warm_start")
+        else model.get_params(deep=False)
+    )
+    facts = {name: _compared(value) for name, value in {**state, **given}.items()}
+    return {"model": type(model).__name__, "version": version(), **facts}
 
 
-def _told(value: Any) -> str:
+def _compared(value: Any) -> str:
     """A value for comparison: its node, and of arrays a checksum."""
     writer = Writer()
     try:

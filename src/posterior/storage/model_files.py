@@ -85,7 +85,7 @@ def load(path: FilePath) -> Any:
         model = Reader(tensors, tree["arrays"]).value(tree["model"])
     except MemoryError:
         raise
-    except Exception as error:  # whatever a strange tree does to the reader
+    except Exception as error:  # whatever a damaged tree does to the reader
         raise ModelFileError(
             f"Expected a model in {str(place)!r}, but it cannot be read: {error}"
         ) from error
@@ -98,11 +98,11 @@ def inspect(path: FilePath) -> dict[str, Any]:
     """What is in a model file, by its head alone: no model is built, no checksum is taken."""
     place = Path(path)
     head, n_tensors = container.read_head(place)
-    schema, told = _check_version(head, place), head.get("summary")
-    if not isinstance(told, dict):
-        raise ModelFileError(f"Expected a model file, but {str(place)!r} tells nothing of one.")
+    schema, found = _check_version(head, place), head.get("summary")
+    if not isinstance(found, dict):
+        raise ModelFileError(f"Expected a model file, but {str(place)!r} has no summary of one.")
     return {
-        **told,
+        **found,
         "version": head.get("version"),
         "schema": schema,
         "sha256": head.get(container.CHECKSUM),

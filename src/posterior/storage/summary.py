@@ -1,4 +1,4 @@
-"""What people and tools want to know of a model file before they load it."""
+"""Summary of a model file, for people and tools before they load it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data.names import plain
+from posterior.data.names import feature_names, plain
 from posterior.generative.joint import JointStatistics
 from posterior.readers.mixed import MixedColumns
 from posterior.text.vocabulary import TermCounts
@@ -26,7 +26,7 @@ def summary(model: Any) -> dict[str, Any]:
         "classes": _classes(getattr(model, "classes_", None)),
         "columns": _columns(model),
         "n_features": _whole(getattr(model, "n_features_in_", None)),
-        "rows": _rows(model),
+        "rows": rows_learned(model),
     }
 
 
@@ -49,7 +49,7 @@ def _columns(model: Any) -> list[dict[str, Any]] | None:
         names = [column.name for column in encoding.columns]
         roles = [type(column).__name__.removesuffix("Column") for column in encoding.columns]
     else:
-        known = getattr(model, "feature_names_in_", None)
+        known = feature_names(model)
         if known is None:
             return None
         names = list(known)
@@ -58,7 +58,7 @@ def _columns(model: Any) -> list[dict[str, Any]] | None:
     return [{"name": _simple(name), "role": role} for name, role in pairs]
 
 
-def _rows(model: Any) -> float | None:
+def rows_learned(model: Any) -> float | None:
     """The weight of the rows that the model was learned from, where it knows."""
     statistics = getattr(model, "statistics_", None)
     if isinstance(statistics, JointStatistics):

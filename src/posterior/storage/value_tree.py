@@ -1,4 +1,4 @@
-"""A model as a tree that JSON can hold, with its arrays beside it.
+"""Models as trees that JSON can hold, with their arrays beside them.
 
 JSON's own values stand for themselves. Everything else is an object of one entry, whose name says
 what it is: {"tuple": [...]}, {"array": 3}, {"class": ["families.Laplace", {"alpha": 1.0}]}.
@@ -6,6 +6,7 @@ what it is: {"tuple": [...]}, {"array": 3}, {"class": ["families.Laplace", {"alp
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -15,12 +16,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from posterior.data.shapes import fields_of
 from posterior.data.typing import Array
 from posterior.storage.arrays import check_empty, from_tensor, to_tensor
-from posterior.storage.building import built, check_names
+from posterior.storage.checks import check
 from posterior.storage.codecs import BY_TAG, codec_of
+from posterior.storage.earlier import parameters, upgraded
 from posterior.storage.model_file_error import ModelFileError, expect
-from posterior.storage.registry import classes, is_named_tuple, names
+from posterior.storage.registry import classes, names
 
 DEEPEST = 100
 LARGEST = 1 << 63  # whole numbers from here on are written in hexadecimal digits
@@ -32,7 +35,7 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 class Writer:
-    """Tells values as nodes of a tree, and gathers their arrays, each once."""
+    """Encodes values as nodes of a tree, and gathers their arrays, each once."""
 
     def __init__(self) -> None:
         self.tensors: dict[str, Array] = {}
@@ -72,10 +75,10 @@ class Writer:
             return {"class": [names()[kind], state]}
         if codec := codec_of(value):
             try:
-                told = codec.tell(value)
+                encoded = codec.encode(value)
             except TypeError as error:
                 raise _refused(path, str(error)) from None
-            return {codec.tag: self.node(told, path, inner)}
+            return {codec.tag: self.node(encoded, path, inner)}
         raise _refused(path, f"{kind.__name__}, {'a function' if callable(value) else 'an object'}")
 
     def _array(self, array: Array, path: str, depth: int) -> int:
@@ -85,10 +88,10 @@ class Writer:
             cells = [self.node(cell, path, depth) for cell in array.reshape(-1).tolist()]
             note: dict[str, Any] = {"shape": list(array.shape), "cells": cells}
         else:
-            told = to_tensor(array)
-            if told is None:
+            encoded = to_tensor(array)
+            if encoded is None:
                 raise _refused(path, f"an array of {array.dtype}")
-            note, tensor = told
+            note, tensor = encoded
             note["tensor"] = str(len(self.tensors))
             self.tensors[note["tensor"]] = tensor
         self.arrays.append(note)
@@ -97,7 +100,7 @@ class Writer:
 
 
 class Reader:
-    """Makes values of nodes; whatever a file says, only values of known classes come of it."""
+    """Decodes nodes into values; whatever a file says, only values of known classes come of it."""
 
     def __init__(self, tensors: Mapping[str, Array], notes: Any) -> None:
         expect(isinstance(notes, list), "a list of arrays")
@@ -114,34 +117,34 @@ class Reader:
         if not isinstance(node, dict):
             return node
         expect(len(node) == 1, "one entry, which says what a value is")
-        ((tag, told),) = node.items()
+        ((tag, stored),) = node.items()
         if tag == "int":
-            return int(told, 16)
+            return int(stored, 16)
         if tag == "float":
-            return float(told)
+            return float(stored)
         if tag in CONTAINERS:
-            return CONTAINERS[tag](self._items(told, inner))
+            return CONTAINERS[tag](self._items(stored, inner))
         if tag == "dict":
-            pairs = self._items(told, inner)
+            pairs = self._items(stored, inner)
             expect(all(isinstance(p, list) and len(p) == 2 for p in pairs), "pairs")
             return dict(pairs)
         if tag == "array":
-            return self._array(told, inner)
+            return self._array(stored, inner)
         if tag == "scalar":
-            scalar = self._array(told, inner)
+            scalar = self._array(stored, inner)
             expect(scalar.ndim == 0 and scalar.dtype != object, "one number")
             return scalar[()]
         if tag == "class":
-            name, state = told
+            name, state = stored
             expect(isinstance(name, str) and name in classes(), "a class of this package")
             expect(isinstance(state, dict), "fields of a class")
             return built(classes()[name], {n: self.value(v, inner) for n, v in state.items()})
         expect(tag in BY_TAG, "a kind of value that this version knows")
-        return BY_TAG[tag].make(self.value(told, inner))
+        return BY_TAG[tag].decode(self.value(stored, inner))
 
-    def _items(self, told: Any, depth: int) -> list[Any]:
-        expect(isinstance(told, list), "a list of values")
-        return [self.value(item, depth) for item in told]
+    def _items(self, stored: Any, depth: int) -> list[Any]:
+        expect(isinstance(stored, list), "a list of values")
+        return [self.value(item, depth) for item in stored]
 
     def _array(self, place: Any, depth: int) -> Array:
         expect(type(place) is int and 0 <= place < len(self._notes), "the number of an array")
@@ -165,10 +168,9 @@ class Reader:
 
 def state_of(value: Any) -> dict[str, Any]:
     """What is stored of an object of this package."""
-    if is_named_tuple(type(value)):
-        return dict(value._asdict())
     if is_dataclass(value):
-        return {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        made = {f.name for f in fields(value) if f.init}
+        return {name: part for name, part in fields_of(value).items() if name in made}
     state: dict[str, Any] = value.__getstate__()
     check_names(type(value), state)
     return state
@@ -188,3 +190,48 @@ def _refused(path: str, what: str) -> TypeError:
         f"{path or 'the model'}. A model file holds no code: set {path.split('.')[0] or 'it'} to a "
         "value or a name that the model knows, or to None if the fitted model no longer needs it."
     )
+
+
+def built(kind: Any, state: dict[str, Any]) -> Any:
+    """An object of a known class."""
+    if is_dataclass(kind):
+        names = {f.name for f in fields(kind) if f.init}
+        unknown = [name for name in state if name not in names]
+        if unknown:
+            raise ModelFileError(f"Expected fields of {kind.__name__}, got {unknown[0]!r:.60}.")
+        value = kind(**state)
+    else:
+        younger = {n: v for n, v in parameters(kind).items() if n not in state}
+        if inspect.Parameter.empty in younger.values():
+            raise ModelFileError(f"Expected all parameters of {kind.__name__}, got some.")
+        state = upgraded(kind, state | younger)
+        check_names(kind, state)
+        value = kind.__new__(kind)
+        if issubclass(kind, BaseEstimator):
+            value.__setstate__(state)
+        else:
+            value.__dict__.update(state)
+        value.__dict__ = dict(value.__getstate__())  # what is never stored cannot come from a file
+        if isinstance(value, BaseEstimator):
+            value._validate_params()  # as `fit` would have
+    with np.errstate(all="ignore"):  # of numbers that no fit would give
+        check(value)
+    return value
+
+
+def check_names(kind: type, state: dict[str, Any]) -> None:
+    """Attributes are values: none may stand in the place of a method.
+
+    Those of an estimator are parameters, or learned, which an underscore tells.
+    """
+    known = parameters(kind)
+    for name in state:
+        own = inspect.getattr_static(kind, name, None)
+        value = name.isidentifier() and not (inspect.isroutine(own) or isinstance(own, property))
+        if issubclass(kind, BaseEstimator):
+            value = value and (name in known or name.endswith("_") or name.startswith("_"))
+        if not value or name.startswith("__"):
+            raise ModelFileError(
+                f"Expected parameters and learned values of {kind.__name__}, got an attribute "
+                f"{name!r:.60}, which is neither. Delete it."
+            )

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app.cli import models
-from posterior.app.cli.command import JSON, Answer, console, counted
-from posterior.app.cli.options import DATA, LEFT_OUT, SEED
-from posterior.app.cli.progress_bar import busy
+from posterior.app import models
+from posterior.app.cli.command import DATA, JSON, LEFT_OUT, SEED, Answer, busy, console, counted
 from posterior.sources import outputs
 
 if TYPE_CHECKING:

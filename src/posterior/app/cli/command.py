@@ -1,4 +1,4 @@
-"""What all commands share: --json and --debug, errors of one line, exit codes."""
+"""Parts that all commands share: options, --json and --debug, progress, errors of one line."""
 
 from __future__ import annotations
 
@@ -20,11 +20,49 @@ from posterior.sources.outputs import plain
 if TYPE_CHECKING:
     from rich.console import Console
 
+
 WRONG = 1  # exit code: the data or the model is wrong; 2 is usage, which typer finds
 JSON = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, no more.")]
 DEBUG = Annotated[
-    bool,
-    typer.Option("--debug", envvar="POSTERIOR_DEBUG", help="Show where an error comes from."),
+    bool, typer.Option("--debug", envvar="POSTERIOR_DEBUG", help="Show where an error comes from.")
+]
+DATA = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A table: .csv, .tsv, .parquet, .jsonl, .arrow; - is CSV on stdin."
+    ),
+]
+MODEL = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")]
+TARGET = Annotated[
+    str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
+]
+KNOWN_TARGET = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The column of the labels, if it has a new name."
+    ),
+]
+LEFT_OUT = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; may be repeated."),
+]
+ROWS_OUT = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Where the rows go, by its ending; - is CSV on stdout."
+    ),
+]
+MODEL_OUT = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="MODEL", help="The model file to write.")
+]
+SEED = Annotated[int, typer.Option("--seed", help="Of whatever is drawn at random.")]
+BANDS = Annotated[
+    str | None,
+    typer.Option(
+        "--bands",
+        metavar="N|CUTS",
+        help="Make classes of a target that is a number: 4 of equal shares, or 10000,20000.",
+    ),
 ]
 
 
@@ -134,3 +172,34 @@ def _write_json(facts: dict[str, Any]) -> None:
     import json
 
     typer.echo(json.dumps(plain(facts), ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def busy(text: str) -> Iterator[Callable[[str], None]]:
+    """A line that turns while a step takes its time; the function renames the step."""
+    page = console(stderr=True)
+    if not page.is_terminal:
+        yield lambda text: None
+        return
+    with page.status(text) as status:
+        yield status.update
+
+
+@contextmanager
+def counting(text: str) -> Iterator[Callable[[int], None]]:
+    """A line that counts rows; the function adds some."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    page = console(stderr=True)
+    if not page.is_terminal:
+        yield lambda rows: None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed:,} rows"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=page, transient=True) as progress:
+        task = progress.add_task(text, total=None)
+        yield lambda rows: progress.advance(task, rows)

@@ -9,13 +9,11 @@ import typer
 from posterior.app.cli import (
     clustering,
     fitting,
-    looking,
+    model_commands,
     predict_commands,
     reporting,
-    serving,
     update_commands,
 )
-from posterior.app.cli import sql as querying
 from posterior.app.cli.command import add_command
 
 app = typer.Typer(
@@ -56,10 +54,10 @@ for function in (
     update_commands.update,
     update_commands.forget,
     update_commands.merge,
-    looking.inspect,
+    model_commands.inspect,
     predict_commands.sample,
     clustering.cluster,
-    querying.sql,
-    serving.serve,
+    model_commands.sql,
+    model_commands.serve,
 ):
     add_command(app, function)

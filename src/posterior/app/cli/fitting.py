@@ -1,20 +1,27 @@
-"""posterior fit."""
+"""posterior fit: of a table in memory, and of one that is read in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app.cli import models
-from posterior.app.cli.command import Answer, counted
-from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, MODEL_OUT, SEED, TARGET
-from posterior.app.cli.progress_bar import busy
-from posterior.app.cli.streamed_fit import fit_streamed, is_pattern
-from posterior.app.cli.tables import name_of
+from posterior.app import models
+from posterior.app.cli.command import (
+    BANDS,
+    DATA,
+    LEFT_OUT,
+    MODEL_OUT,
+    SEED,
+    TARGET,
+    Answer,
+    busy,
+    counted,
+)
+from posterior.app.tables import name_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from posterior.estimators.table_classifier import TableClassifier
     from posterior.preprocessing.roles import Roles
     from posterior.selection.candidates import Candidate
+    from posterior.sources.table_files import Files
 
 
 class Kind(StrEnum):
@@ -146,8 +154,7 @@ def _chosen(
     )
     best = comparison.chosen
     assert best.candidate is not None
-    names = ("log_loss", "accuracy", "brier", "calibration_error")
-    scores = {name: asdict(getattr(best, name)) for name in names}
+    scores = {name: asdict(score) for name, score in best.scores().items()}
     classifier = best.candidate.classifier.set_params(calibrator=best.calibrator)
     return Found(best.key, best.name, classifier, scores)
 
@@ -166,3 +173,84 @@ def _shown(facts: dict[str, Any], name: str) -> list[Any]:
     if facts["rows_without_target"]:
         lines.append(f"{counted(facts['rows_without_target'], 'row')} without a label set aside")
     return [*lines, *facts["notes"], f"model: {facts['out']}"]
+
+
+def is_pattern(data: str) -> bool:
+    """Whether a path stands for several files."""
+    from pathlib import Path
+
+    from posterior.sources.table_files import PATTERN
+
+    return bool(PATTERN.search(data)) and not Path(data).exists()
+
+
+def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: str) -> Answer:
+    """Learn a model of all columns but those left out, some rows at a time."""
+    from posterior.sources.files import column_named
+    from posterior.sources.table_files import matching
+    from posterior.storage.summary import rows_learned
+
+    known = _model(kind)
+    source = matching(data)
+    target = column_named(source.names, target, "target column")
+    left_out = {column_named(source.names, name) for name in drop}
+    if left_out:
+        source = source.select([name for name in source.names if name not in left_out])
+    with busy("learning"):
+        _check_target(source, target)
+        known.fit(source, y=target)
+    models.save(known, out, source.schema.empty_table())
+    rows = rows_learned(known)
+    n_rows = None if rows is None else int(rows)
+    facts = {
+        "data": data,
+        "files": len(source.paths),
+        "target": target,
+        "model": kind,
+        "rows": n_rows,
+        "columns": models.columns(known) or [n for n in source.names if n != target],
+        "classes": known.classes_,
+        "out": out,
+    }
+    size = [] if n_rows is None else [counted(n_rows, "row")]
+    size += [counted(len(facts["columns"]), "column"), counted(len(source.paths), "file")]
+    return Answer(
+        facts, [f"{type(known).__name__} of {target}: {', '.join(size)}", f"model: {out}"]
+    )
+
+
+def _check_target(source: Files, target: str) -> None:
+    """A look at the first rows: what is no class there is none in the rest."""
+    import narwhals as nw
+
+    from posterior.preprocessing.infer_roles import role_of
+    from posterior.preprocessing.targets import check_classes
+
+    first = next(source.select([target]).batches(), None)
+    if first is not None:
+        column = nw.from_native(first.frame.column(target), series_only=True)
+        role = role_of(column.alias(target))
+        check_classes(column, role, len(column) - role.missing)
+
+
+def _model(kind: str) -> Any:
+    from posterior.estimators import (
+        GaussianDiscriminantAnalysis,
+        LogisticRegression,
+        NaiveBayes,
+        TextClassifier,
+    )
+
+    made = {
+        "naive-bayes": NaiveBayes(),
+        "discriminant": GaussianDiscriminantAnalysis("shared"),
+        "quadratic": GaussianDiscriminantAnalysis("own", pseudo_rows=1.0),
+        "logistic": LogisticRegression(),
+        "text": TextClassifier(),
+    }
+    if kind not in made:
+        raise ValueError(
+            f"Expected --model to be one of {', '.join(made)} for a table that is read in "
+            f"batches, got {kind}."
+        )
+    return made[kind]

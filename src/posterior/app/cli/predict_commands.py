@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app.cli import explanations, models, tables
-from posterior.app.cli.command import JSON, Answer, counted
-from posterior.app.cli.options import DATA, MODEL, ROWS_OUT, SEED
-from posterior.app.cli.progress_bar import counting
+from posterior.app import explanations, models, tables
+from posterior.app.cli.command import DATA, JSON, MODEL, ROWS_OUT, SEED, Answer, counted, counting
 from posterior.sources import outputs
 from posterior.sources.answers import answered
 
@@ -81,7 +79,7 @@ def explain(
     types = models.types_learned(known)
     table = tables.with_cells(given, models.columns(known), cells or [], types)
     reasons = explanations.of_row(known, models.features(known, table))
-    facts = {"model": model, "data": data, "row": row, **explanations.as_facts(reasons)}
+    facts = {"model": model, "data": data, "row": row, **reasons.to_dict()}
     return Answer(facts, [str(reasons)])
 
 

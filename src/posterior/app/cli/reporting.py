@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app.cli import models
-from posterior.app.cli.command import Answer
-from posterior.app.cli.options import BANDS, DATA, LEFT_OUT, SEED, TARGET
-from posterior.app.cli.progress_bar import busy
-from posterior.app.cli.tables import name_of
+from posterior.app import models
+from posterior.app.cli.command import BANDS, DATA, LEFT_OUT, SEED, TARGET, Answer, busy
+from posterior.app.tables import name_of
 from posterior.sources.outputs import write_text
 
 if TYPE_CHECKING:
@@ -84,13 +82,14 @@ def _facts(facts: Facts) -> dict[str, Any]:
     """The answer in short; the file beside the page has all of it."""
     from posterior.app.report.report_schema import plain
 
-    names = ("key", "name", "log_loss", "accuracy", "brier", "calibration_error")
     return {
         "chosen": facts.choice.key,
         "summary": facts.choice.summary,
         "rows": facts.data.rows,
         "classes": facts.classes,
-        "comparison": [{name: plain(getattr(c, name)) for name in names} for c in facts.candidates],
+        "comparison": [
+            {"key": c.key, "name": c.name, **plain(c.scores())} for c in facts.candidates
+        ],
         "flags": [
             {"column": column.name, "kind": flag.kind, "text": flag.text}
             for column in facts.data.columns

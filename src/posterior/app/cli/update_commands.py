@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from posterior.app.cli import models, tables
-from posterior.app.cli.command import Answer, counted
-from posterior.app.cli.options import DATA, KNOWN_TARGET, MODEL, MODEL_OUT
-from posterior.app.cli.progress_bar import counting
+from posterior.app import models, tables
+from posterior.app.cli.command import (
+    DATA,
+    KNOWN_TARGET,
+    MODEL,
+    MODEL_OUT,
+    Answer,
+    counted,
+    counting,
+)
 
 
 def update(model: MODEL, data: DATA, target: KNOWN_TARGET = None, out: MODEL_OUT = None) -> Answer:
     """Learn more rows: the model of all rows, as if fitted at once."""
-    return _changed(model, data, target, out, "partial_fit", "learned")
+    return _changed(model, data, target, out, "learned")
 
 
 def forget(model: MODEL, data: DATA, target: KNOWN_TARGET = None, out: MODEL_OUT = None) -> Answer:
     """Take rows back: the model that never saw them."""
-    return _changed(model, data, target, out, "forget", "taken back")
+    return _changed(model, data, target, out, "taken back")
 
 
 def merge(
@@ -39,20 +45,24 @@ def merge(
                 raise ValueError(
                     f"Expected a model of {mine!r} to merge, got {path} of {theirs!r}."
                 )
-            _sums(first, "merge")(other)
+            _check_sum(first).merge(other)
         models.save(first, out)
     facts = {"models": models_to_merge, "out": out, "kind": type(first).__name__}
     return Answer(facts, [f"{len(models_to_merge)} models merged into {out}"])
 
 
 def _changed(
-    model: str, data: str, target: str | None, out: str | None, verb: str, said: str
+    model: str,
+    data: str,
+    target: str | None,
+    out: str | None,
+    said: Literal["learned", "taken back"],
 ) -> Answer:
-    """The model after its method took the rows, all or none of them."""
+    """The model after it learned the rows or took them back, all or none of them."""
     out = out or model
     with models.locked(out):  # from reading it to writing it
         known, n_rows = models.load(model), 0
-        learn = _sums(known, verb)
+        learn = _check_sum(known).partial_fit if said == "learned" else _check_sum(known).forget
         with counting("reading") as count:
             for _, piece in tables.pieces(data, models.types_learned(known)):
                 rows = models.labeled(known, piece, target)
@@ -64,11 +74,11 @@ def _changed(
     return Answer(facts, [f"{counted(n_rows, 'row')} {said}; the model is in {out}"])
 
 
-def _sums(model: Any, verb: str) -> Any:
-    """A method that models have which are sums of their rows."""
+def _check_sum(model: Any) -> Any:
+    """A model that is a sum of its rows."""
     if not hasattr(model, "forget"):
         raise ValueError(
             f"Expected a model that is a sum of its rows, got {type(model).__name__}: what it has "
             "learned cannot be added to or taken from. Fit it again on all rows."
         )
-    return getattr(model, verb)
+    return model

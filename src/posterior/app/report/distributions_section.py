@@ -91,10 +91,7 @@ def _number(
 
 
 def _category(
-    name: str,
-    cells: list[str | None],
-    rows: LabeledRows,
-    parameters: dict[tuple[str, Any], float],
+    name: str, cells: list[str | None], rows: LabeledRows, parameters: dict[tuple[str, Any], float]
 ) -> CategoryDistribution:
     seen = Counter(cell for cell in cells if cell is not None)
     shown = [value for value, _ in seen.most_common(MOST_VALUES)]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from posterior.app.report.report_schema import ColumnRole, Measure
-from posterior.plots.numbers import digits
+from posterior.plots.look import digits
 
 UNKNOWN = "-"
 DATE = re.compile(r"\d{4}-\d\d-\d\d")

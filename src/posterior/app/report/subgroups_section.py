@@ -10,7 +10,7 @@ from posterior.app.report.report_schema import MissingFacts, Predictions
 from posterior.data import frames
 from posterior.data.table import round_digits, text
 from posterior.data.typing import Array
-from posterior.evaluation.subgroups import Subgroup, subgroup
+from posterior.evaluation.scores import Subgroup, subgroup
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Judged
 from posterior.selection.labeled_rows import LabeledRows

@@ -11,7 +11,7 @@ from posterior.app.report.report_schema import RowFacts, StrangeRow, Surprises
 from posterior.app.report.telling_words import TellingWords
 from posterior.data import frames
 from posterior.data.table import text
-from posterior.evaluation.surprises import doubtful_labels, least_expected, own_probability
+from posterior.evaluation.scores import doubtful_labels, least_expected, own_probability
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Judged
 from posterior.selection.labeled_rows import LabeledRows

@@ -35,8 +35,7 @@ from posterior.app.server.api_schema import (
     TrainingFacts,
     Why,
 )
-from posterior.app.server.limits import Limits
-from posterior.app.server.refusals import RequestError
+from posterior.app.server.refusals import Limits, RequestError
 from posterior.app.server.served import Served, decide
 from posterior.app.server.served_explanations import FARTHEST, reasons
 from posterior.app.server.trainings import Trainings
@@ -93,7 +92,7 @@ class Api:
             classes=served.listed,
             priors=None if shares is None else named(served, shares),
             columns=[ColumnFacts(**asdict(column)) for column in served.columns],
-            evidence=served.documents or hasattr(served.model, "evidence"),
+            evidence=served.additive,
             documents=served.documents,
             version=self.version,
         )

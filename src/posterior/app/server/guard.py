@@ -14,8 +14,7 @@ from typing import TypeAlias
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from posterior.app.server.limits import Limits
-from posterior.app.server.refusals import RequestError, answer
+from posterior.app.server.refusals import Limits, RequestError, answer
 
 Names: TypeAlias = Collection[str]
 

@@ -1,8 +1,9 @@
-"""Errors as one sentence of JSON, and never more."""
+"""Limits of requests, and errors as one sentence of JSON, never more."""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -11,10 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 LOG = logging.getLogger("posterior.server")
-WORDS = {
-    404: "There is nothing at this address.",
-    405: "This address answers other methods.",
-}
+WORDS = {404: "There is nothing at this address.", 405: "This address answers other methods."}
 
 
 class RequestError(HTTPException):
@@ -65,3 +63,19 @@ async def _unknown(_: Request, error: Exception) -> JSONResponse:
     if isinstance(error, MemoryError):
         return answer("The memory of this machine is too small for that.", 413)
     return answer("Something went wrong on the server; its log says what.", 500)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is refused beyond."""
+
+    json_bytes: int = 4_000_000  # of a question
+    upload_bytes: int = 200_000_000  # of a file
+    rows: int = 10_000  # of a question
+    batch_rows: int = 2_000_000  # of a file to answer
+    training_rows: int = 500_000  # of a file to learn from
+    training_seconds: float = 900.0
+    trainings: int = 3  # under way and waiting
+    kept: int = 8  # trained models that are kept, the oldest go first
+    answering: int = 2  # threads that answer questions: Python runs one, more get in its way
+    batching: int = 2  # threads that answer files

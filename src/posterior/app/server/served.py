@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.base import is_classifier
 
-from posterior.app.cli import models
-from posterior.app.server.json_rows import Row, table_of
-from posterior.app.server.served_columns import Column, columns_of, reads_documents
+from posterior.app import explanations, models
+from posterior.app.server.api_schema import Row, table_of
+from posterior.app.server.served_columns import Column, columns_of
 from posterior.data import validate
-from posterior.data.by_class import in_order
 from posterior.data.names import plain
 from posterior.data.typing import Floats
+from posterior.data.validate import in_order
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.sources.learned_types import Types
@@ -39,15 +40,16 @@ class Served:
         self.model = model
         self.name = name
         self.columns: tuple[Column, ...] = columns_of(model)
-        self.documents = reads_documents(model)
+        self.documents = models.reads_documents(model)
         self.target = models.target_of(model)
         self.log_prior = _log_prior(model)
-        self.roles: Roles | None = getattr(model, "roles", None)
+        self.additive = self.documents or explanations.is_additive(model)
+        self.roles: Roles | None = models.roles_of(model)
 
     @cached_property
     def classes(self) -> list[str]:
         """Names of the classes; the clusters of a mixture are numbered."""
-        if hasattr(self.model, "classes_"):
+        if is_classifier(self.model):
             return [str(plain(label)) for label in self.model.classes_]
         k = len(self.model.weights_)
         return [f"cluster {i + 1}" for i in range(k)]
@@ -62,10 +64,7 @@ class Served:
     @property
     def kind(self) -> str:
         """The class of the model, of the one inside if it has one."""
-        inner = getattr(self.model, "model_", self.model)
-        inner = self.model if isinstance(inner, str) else inner
-        inner = getattr(inner, "model_", inner) if hasattr(inner, "vectorizer_") else inner
-        return type(inner).__name__
+        return type(self.model if self.roles is None else self.model.model_).__name__
 
     def ignored(self) -> set[str]:
         """Columns of training that the model does not read."""
@@ -141,14 +140,10 @@ def decide(posterior: Floats, prices: Floats | None) -> tuple[Any, Floats | None
 
 def _log_prior(model: Any) -> Floats | None:
     """Log shares of the classes, if the model knows them."""
-    inner = getattr(model, "model_", None)
-    for part in (model, inner, getattr(inner, "model_", None)):
-        for name in PRIORS:
-            if (found := getattr(part, name, None)) is not None:
-                with np.errstate(divide="ignore"):
-                    return np.asarray(found if "log" in name else np.log(found), np.float64)
+    for name in PRIORS:
+        if (found := getattr(model, name, None)) is not None:
+            with np.errstate(divide="ignore"):
+                return np.asarray(found if "log" in name else np.log(found), np.float64)
     if isinstance(model, SummedClassifier):
         return np.asarray(model.settled().model.log_prior)
-    if hasattr(model, "classes_") and hasattr(model, "_joint"):
-        return np.asarray(model._joint().log_prior)
     return None

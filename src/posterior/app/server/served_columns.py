@@ -1,4 +1,4 @@
-"""What a model can be asked about: its columns, with the ranges and values that it has learned."""
+"""Columns of a served model, with the ranges and values that it has learned."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from posterior.app.models import columns, reads_documents
 from posterior.data.names import plain
 from posterior.data.typing import Array
-from posterior.estimators import KNeighborsClassifier
+from posterior.estimators import KNeighborsClassifier, TableClassifier
 from posterior.neighbors.mixed_rows import MixedRows
 from posterior.preprocessing.numbers import Levels
 from posterior.preprocessing.roles import ColumnRole
@@ -37,24 +38,16 @@ class Column:
 
 def columns_of(model: Any) -> tuple[Column, ...]:
     """The columns that a fitted model reads, in its order."""
-    if hasattr(model, "roles"):
+    if isinstance(model, TableClassifier):
         return tuple(_of_role(role, _values(model)) for role in model.columns_read)
     if reads_documents(model):
         return (Column("text", "text"),)
-    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    names = names or [f"column {j + 1}" for j in range(int(model.n_features_in_))]
+    names = columns(model) or [f"column {j + 1}" for j in range(int(model.n_features_in_))]
     if hasattr(model, "plan_"):
         return _of_families(model, names)
     if (encoding := getattr(model, "encoding_", None)) is not None:
         return tuple(_of_encoded(column) for column in encoding.columns)
     return _of_numbers(model, names)
-
-
-def reads_documents(model: Any) -> bool:
-    """Whether a model is given texts rather than a table."""
-    if hasattr(model, "roles"):
-        return bool(model.reads == "documents")
-    return hasattr(model, "token_pattern") or hasattr(model, "vectorizer_")
 
 
 def _of_role(role: ColumnRole, values: dict[str, tuple[str, ...]]) -> Column:

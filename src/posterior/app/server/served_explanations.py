@@ -1,4 +1,4 @@
-"""Why: what each column or word adds to the score of each class, or the nearest rows.
+"""Reasons of an answer: what each column or word adds to each class, or the nearest rows.
 
 log p(k | x) = start_k + Σⱼ score_kj + constant
 """
@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import logsumexp
 
-from posterior.app.cli import explanations
-from posterior.app.server.json_rows import Row
+from posterior.app import explanations
+from posterior.app.server.api_schema import Row
 from posterior.app.server.served import Served
 from posterior.data.typing import Array, Floats
 from posterior.estimators.text.highlighting import Mark
 from posterior.generative.evidence_terms import Evidence
 
-MOST = 200  # columns or words that are told one by one
+MOST = 200  # columns or words that are listed one by one
 REST = "all others"
 PRIOR = "prior"
 LINEAR = ("LogisticRegression", "LogisticRegressionCV")  # models of no prior
@@ -40,7 +40,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """As much as the model can tell."""
+    """As much as the model can explain."""
 
     start: list[float] | None = None  # the score of each class before the row is seen
     started: str = PRIOR  # what the start is called
@@ -58,7 +58,7 @@ def reasons(
     """
     if served.documents:
         return _of_text(served, X, priors, pair)
-    if hasattr(served.model, "evidence"):
+    if served.additive:
         evidence = served.model.evidence(X)
         start = evidence.log_prior + served.shift(priors)
         return Reasons(
@@ -67,14 +67,14 @@ def reasons(
             _terms(evidence, row, served),
         )
     if hasattr(served.model, "explain"):
-        told = explanations.as_facts(explanations.of_row(served.model, X))
-        return Reasons(neighbors=told.get("neighbors", []))
+        found = explanations.of_row(served.model, X).to_dict()
+        return Reasons(neighbors=found.get("neighbors", []))
     return Reasons()
 
 
 def _of_text(served: Served, X: Any, priors: Mapping[str, float] | None, pair: Pair) -> Reasons:
     """The words of a document, and the document with its words marked."""
-    roles = getattr(served.model, "roles", None)
+    roles = served.roles
     model = served.model if roles is None else served.model.model_
     document = (X if roles is None else roles.documents(X))[0] or ""
     evidence = model.evidence([document])
@@ -104,8 +104,10 @@ def _names(evidence: Evidence, served: Served) -> list[str]:
     names = [str(name) for name in evidence.feature_names]
     if served.documents or names[:1] != ["0"]:
         return names
-    numbers = getattr(served.model, "numbers_", None)
-    known = [c.name for c in served.columns] if numbers is None else numbers.names().tolist()
+    if served.roles is not None and served.model.reads == "numbers":
+        known = served.model.numbers_.names().tolist()
+    else:
+        known = [column.name for column in served.columns]
     parts = ([known[int(p)] if p.isdecimal() else p for p in name.split(" × ")] for name in names)
     return [" × ".join(part) for part in parts]
 

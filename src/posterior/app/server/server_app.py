@@ -1,19 +1,23 @@
-"""The application: guard, API, and the page with its assets."""
+"""The application, with guard, API and page, and how it is served on a port."""
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI, Response
 
+from posterior.app import models
 from posterior.app.server.api import Api
-from posterior.app.server.guard import LOOPBACK, Guard
-from posterior.app.server.limits import Limits
-from posterior.app.server.refusals import RequestError, add_handlers
+from posterior.app.server.guard import LOOPBACK, Guard, names_of
+from posterior.app.server.refusals import Limits, RequestError, add_handlers
 from posterior.app.server.served import Served
 
 STATIC = Path(__file__).parent / "static"
@@ -23,6 +27,8 @@ MEDIA = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+WAITING = 5  # seconds that a connection may be silent between two requests
+MOST_CONNECTIONS = 500
 
 
 def create_app(
@@ -87,3 +93,42 @@ def _version() -> str:
         return version("posterior")
     except PackageNotFoundError:  # read from a source tree that was never installed
         return "0+unknown"
+
+
+def serve(
+    model: str | os.PathLike[str] | None = None, host: str = "127.0.0.1", port: int = 8000
+) -> None:
+    """Serve a model file until somebody ends it; port 0 is any that is free."""
+    name = "" if model is None else Path(model).name
+    app = create_app(
+        None if model is None else models.load(str(model)), name=name, hosts=names_of(host)
+    )
+    with _bound(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        url = f"http://{shown}:{listening.getsockname()[1]}"
+        print(f"posterior serves {name or 'its page'} at {url} (Ctrl+C ends it)", file=sys.stderr)
+        sys.stderr.flush()
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=WAITING,
+            timeout_graceful_shutdown=WAITING,
+            limit_concurrency=MOST_CONNECTIONS,
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        except KeyboardInterrupt:
+            pass
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+    except OSError as error:
+        raise ValueError(
+            f"Expected to listen at {host}, port {port}, but: {error.strerror}. Choose another "
+            "port, or 0 for any that is free."
+        ) from None

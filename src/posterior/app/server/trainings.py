@@ -17,8 +17,7 @@ from typing import BinaryIO
 
 from posterior.app.server import worker
 from posterior.app.server.api_schema import TrainingFacts
-from posterior.app.server.limits import Limits
-from posterior.app.server.refusals import RequestError
+from posterior.app.server.refusals import Limits, RequestError
 from posterior.app.server.served import Served
 from posterior.app.server.uploads import ending_of, shown_name, without
 from posterior.storage import load

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import narwhals as nw
 import numpy as np
 
-from posterior.app.cli import tables
+from posterior.app import tables
 from posterior.app.server.api_schema import FileFacts
 from posterior.app.server.refusals import RequestError
 from posterior.app.server.served import Served, decide

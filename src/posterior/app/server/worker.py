@@ -17,7 +17,7 @@ PAGE, NUMBERS, MODEL = "report.html", "report.json", "model.posterior"
 
 def train(upload: str, source: str, target: str, bands: str | None, folder: str, most: int) -> str:
     """Compare models of a file, write page, numbers and model of the best, and say which it is."""
-    from posterior.app.cli import models
+    from posterior.app import models
     from posterior.app.report.facts import study
     from posterior.app.report.page import render
     from posterior.preprocessing.bands import asked_in

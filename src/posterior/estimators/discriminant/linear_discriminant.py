@@ -13,10 +13,10 @@ from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from posterior.data.by_class import in_order
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Rows
 from posterior.data.typing import Array, Floats
+from posterior.data.validate import in_order
 from posterior.estimators.discriminant.base import (
     Discriminant,
     DiscriminantRule,

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from posterior.data.by_class import in_order
 from posterior.data.errors import DegenerateError, DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.typing import Array, Floats
+from posterior.data.validate import in_order
 from posterior.estimators.discriminant.base import (
     Discriminant,
     DiscriminantRule,

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from posterior.data.by_class import in_order
 from posterior.data.typing import Floats
+from posterior.data.validate import in_order
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes import by_hand
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier

@@ -11,7 +11,7 @@ import numpy as np
 
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.generative.evidence_terms import BAR, percent
+from posterior.generative.evidence_terms import BAR, odds, percent, weightiest
 
 SHOWN = 20  # terms that are listed when the explanation is printed
 MARKED = 0.1  # of the largest weight: words that are marked in the text
@@ -48,6 +48,16 @@ class TextExplanation:
     @property
     def log_odds(self) -> float:
         return float(self.prior + self.rest + self.weights.sum())
+
+    def in_short(self, most: int) -> str:
+        """The terms of most weight, in one line."""
+        return weightiest(self.terms, self.weights, most)
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values."""
+        counted = zip(self.terms, self.counts, self.weights, strict=True)
+        ranked = sorted(counted, key=lambda term: -abs(term[2]))
+        return {**odds(self, ranked), "rest": self.rest, "unseen": list(self.unseen)}
 
     @property
     def table(self) -> Table:

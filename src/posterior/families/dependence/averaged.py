@@ -14,11 +14,11 @@ from posterior.data.rows import Blocks, CodedRows, Groups, Hard
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.families.categorical import recoded
 from posterior.families.dependence.coding import Coding
-from posterior.families.dependence.lone import lone_intervals
 from posterior.families.dependence.smoothing import (
     BACK_OFF,
     BackOff,
     Smoothing,
+    lone_intervals,
     prior_rows,
     smoothed,
 )

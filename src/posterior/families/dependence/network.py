@@ -15,8 +15,7 @@ from posterior.families.categorical import recoded
 from posterior.families.dependence.chain import Chain
 from posterior.families.dependence.coding import Coding
 from posterior.families.dependence.dependence_graph import in_order
-from posterior.families.dependence.lone import lone_intervals
-from posterior.families.dependence.smoothing import BACK_OFF, Smoothing
+from posterior.families.dependence.smoothing import BACK_OFF, Smoothing, lone_intervals
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.statistics.algebra import Statistics
 from posterior.statistics.tuple_counts import (

@@ -16,6 +16,8 @@ from posterior.sources.learned_types import Types, types_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from posterior.preprocessing.roles import Roles
+
 __all__ = ["classes", "columns", "features"]  # of `data.answers`, beside those of this module
 
 TYPES = "file_types_"
@@ -59,13 +61,29 @@ def _check_folder(path: str) -> None:
 
 def types_learned(model: Any) -> Types | None:
     """The types of the columns, if the model remembers them."""
-    return getattr(model, TYPES, None)
+    return vars(model).get(TYPES)
+
+
+def roles_of(model: Any) -> Roles | None:
+    """The roles of the columns, of a model of a file's table."""
+    from posterior.estimators.table_classifier import TableClassifier
+
+    return model.roles if isinstance(model, TableClassifier) else None
 
 
 def target_of(model: Any) -> str | None:
     """The column that the model answers, if it knows."""
-    roles = getattr(model, "roles", None)
+    roles = roles_of(model)
     return None if roles is None else roles.target or None
+
+
+def reads_documents(model: Any) -> bool:
+    """Whether a model is given texts rather than a table."""
+    from posterior.estimators import TableClassifier, TextClassifier
+
+    if isinstance(model, TableClassifier):
+        return bool(model.reads == "documents")
+    return isinstance(model, TextClassifier)
 
 
 class Labeled(NamedTuple):
@@ -89,7 +107,7 @@ def labeled(model: Any, table: pa.Table, asked: str | None) -> Labeled:
     if name is None:
         raise ValueError("Expected the column of the labels, and the model names none: --target.")
     column = table.column(column_named(table.column_names, name, "target column"))
-    roles = getattr(model, "roles", None)
+    roles = roles_of(model)
     cells = (
         column.to_pylist()
         if roles is None
@@ -99,10 +117,11 @@ def labeled(model: Any, table: pa.Table, asked: str | None) -> Labeled:
     if not any(known):
         raise ValueError(f"Expected labels in the target column {name!r}, got none in any row.")
     rows, labels = table.filter(pa.array(known)), [c for c in cells if not frames.missing(c)]
-    words = hasattr(model, "classes_") and model.classes_.dtype.kind in "OU"
+    classes = getattr(model, "classes_", None)  # of a model that has learned
+    words = classes is not None and classes.dtype.kind in "OU"
     y = np.array(frames.items(labels, name) if words else labels)
-    if hasattr(model, "classes_"):
-        _check_new(np.setdiff1d(y, model.classes_), len(y), name)
+    if classes is not None:
+        _check_new(np.setdiff1d(y, classes), len(y), name)
     counts = None if roles is None else roles.weight
     return Labeled(
         features(model, rows),

@@ -1,15 +1,19 @@
-"""posterior inspect."""
+"""posterior inspect, sql, serve: a model file shown, as a query, and over HTTP."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from posterior.app.cli import models
-from posterior.app.cli.command import Answer
-from posterior.app.cli.options import MODEL
+import typer
+
+from posterior.app import models
+from posterior.app.cli.command import JSON, MODEL, Answer
 
 if TYPE_CHECKING:
     from rich.table import Table
+
 
 MOST = 40  # columns or classes that are shown
 
@@ -27,7 +31,7 @@ def _inside(model: Any) -> dict[str, Any]:
     """What a model of a file's table says of the model in it, and of its columns."""
     from posterior.storage.summary import summary
 
-    roles = getattr(model, "roles", None)
+    roles = models.roles_of(model)
     if roles is None:
         return {"target": None, "calibration": None}
     inner = summary(model.model_)
@@ -70,7 +74,7 @@ def _summary(path: str, told: dict[str, Any]) -> Table:
 
 
 def _columns(told: dict[str, Any]) -> list[Any]:
-    """The columns and what they are taken for, where the model decides that."""
+    """The columns and what each is read as, where the model decides that."""
     from rich.table import Table
 
     columns = told.get("columns") or []
@@ -96,3 +100,79 @@ def _plain(value: Any) -> str:
     from rich.markup import escape
 
     return escape(str(value))
+
+
+def sql(
+    model: MODEL,
+    dialect: Annotated[
+        str, typer.Option("--dialect", "-d", help="duckdb, postgres, sqlite, spark or bigquery.")
+    ] = "duckdb",
+    table: Annotated[
+        str, typer.Option("--table", help="Where the rows are: a table, or schema.table.")
+    ] = "data",
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep", metavar="COLUMN", help="Stands beside the answer, as a key; may be repeated."
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", metavar="COLUMN", help="Names of what the model reads, in its order."
+        ),
+    ] = None,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Add what each column says for each class.")
+    ] = False,
+    json: JSON = False,
+) -> Answer:
+    """Write the model as a query, to answer where the rows are."""
+    from posterior.sql import to_sql
+
+    known = models.load(model)
+    query = to_sql(
+        known,
+        dialect,
+        table,
+        columns=columns or None,
+        keep=keep or None,
+        classes=_classes(known),
+        evidence=evidence,
+    )
+    if not json:
+        typer.echo(query)  # as it is: a name may look like markup
+    return Answer({"file": model, "dialect": dialect, "table": table, "sql": query})
+
+
+def _classes(model: Any) -> Any:
+    """As `predict` calls them: clusters count from 1."""
+    from sklearn.base import is_classifier
+
+    from posterior.estimators import KMeans, MiniBatchKMeans
+
+    if is_classifier(model):
+        return model.classes_
+    clusters = isinstance(model, KMeans | MiniBatchKMeans)
+    return models.classes(model, len(model.cluster_centers_)) if clusters else None
+
+
+def serve(
+    model: Annotated[
+        str | None, typer.Argument(help="Model file; without one, the page begins with training.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at.", min=0, max=65535)] = 8000,
+) -> Answer:
+    """Answer over HTTP, and on a page for people."""
+    if model is not None and not Path(model).is_file():
+        raise FileNotFoundError(2, "Expected a model file, and there is none", model)
+    try:
+        server = import_module("posterior.app.server")
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"Serving a model needs {error.name}, which is not installed: "
+            "python3 -m pip install 'posterior[serve]'."
+        ) from None
+    server.serve(model, host, port)
+    return Answer({"model": model, "host": host, "port": port})
