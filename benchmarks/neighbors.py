@@ -22,7 +22,7 @@ from benchmarks.arrays import Array
 from benchmarks.limits import Work
 from benchmarks.timing import Call, Operation, Peer, Quality
 from posterior.engines.local import Local
-from posterior.neighbors.brute import BruteForce
+from posterior.neighbors.brute_force import BruteForce
 from posterior.neighbors.edit_distance import EditIndex
 from posterior.neighbors.tree_search import KDTree
 

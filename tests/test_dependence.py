@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import posterior
 from posterior import AODE, KDB, TAN, BackOff, CategoricalNB, Laplace, MEstimate, kernels
 from posterior.data.rows import CodedRows, Hard
-from posterior.estimators.dependence import dependence_base
+from posterior.estimators.dependence import base
 from posterior.families.dependence.dependence_graph import in_order, k_dependence, spanning_tree
 from posterior.kernels.reference import dependence as twin
 from posterior.statistics.information import conditional_mutual_information, mutual_information
@@ -207,7 +207,7 @@ def test_aode_leans_on_shorter_contexts_as_its_equation_says():
 def test_weighted_parents_count_by_what_they_tell_of_the_class():
     model = AODE(weighted=True).fit(FRAME, Y)
     told = mutual_information(model.statistics_.features.single())
-    tables = model._family().tables(model.statistics_.features)
+    tables = model.family_.tables(model.statistics_.features)
     starts = tables.start[np.array([0, 1, 2, 3, 4])]
     assert_allclose(tables.weight[starts], told)
     model = AODE(weighted=True, smoothing=BackOff(3.0))
@@ -544,7 +544,7 @@ def test_weights_and_classes_of_some_files_only_are_learned_as_in_memory(tmp_pat
 
 
 def test_more_values_than_are_counted_one_by_one_are_cut_nearby(tmp_path, monkeypatch):
-    monkeypatch.setattr(dependence_base, "MOST_VALUES", 500)
+    monkeypatch.setattr(base, "MOST_VALUES", 500)
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 4_000)
     X = pd.DataFrame({"x": random.normal(3.0 * y), "z": random.normal(size=4_000)})

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import preprocessing as theirs
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from posterior import CategoricalNB, KBinsDiscretizer, SupervisedDiscretizer, kernels, threads
@@ -453,3 +454,30 @@ def test_bins_agree_with_their_twin(n_cuts, dtype):
     ours, plain = kernels.digitize(X, cuts), twins.digitize(X, cuts)
     assert ours.dtype == dtype
     assert_array_equal(ours, plain)
+
+
+@pytest.mark.parametrize("model", [KBinsDiscretizer(3), SupervisedDiscretizer()], ids=repr)
+def test_a_fit_that_fails_leaves_the_bins_and_the_columns(model):
+    named = pd.DataFrame(TABLE, columns=["a", "b", "c"])
+    model = quiet_fit(clone(model), named, CLASSES)
+    before, answer = dict(vars(model)), model.transform(named)
+    for fails in (
+        lambda: model.fit(TABLE[:, :2], CLASSES, sample_weight=-np.ones(400)),
+        lambda: model.set_params(n_bins=1).fit(TABLE[:, :2], CLASSES),
+    ):
+        with pytest.raises(ValueError, match=r"non-negative|n_bins"):
+            fails()
+    assert all(vars(model)[n] is value for n, value in before.items() if n != "n_bins")
+    again = model.set_params(n_bins=3).transform(named)
+    assert_array_equal(*(z.toarray() if sparse.issparse(z) else z for z in (again, answer)))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.transform(named[["c", "b", "a"]])
+
+
+@pytest.mark.parametrize("model", [KBinsDiscretizer(3), SupervisedDiscretizer()], ids=repr)
+def test_names_of_columns_are_those_of_the_last_fit(model):
+    model = quiet_fit(clone(model), pd.DataFrame(TABLE, columns=["a", "b", "c"]), CLASSES)
+    assert_array_equal(model.feature_names_in_, ["a", "b", "c"])
+    quiet_fit(model, TABLE[:, :2], CLASSES)
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")

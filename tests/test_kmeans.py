@@ -333,6 +333,43 @@ def test_a_row_with_no_cell_is_as_probable_as_the_clusters_are():
     assert_allclose(model.predict_proba(np.full((1, 4), np.nan))[0], model.weights_)
 
 
+@pytest.mark.parametrize("Model", [KMeans, MiniBatchKMeans])
+def test_a_row_with_no_cell_is_at_no_distance_and_as_near_to_all(Model):
+    model = Model(3, random_state=0).fit(IRIS)
+    X = np.vstack([IRIS[:2], np.full((1, 4), np.nan)])
+    with pytest.raises(ValueError, match="at no known distance, got none in row 2"):
+        model.transform(X)
+    assert model.predict(X)[2] == 0
+    assert model.score(X) == model.score(IRIS[:2])
+    before = model.fitted_
+    with pytest.raises(ValueError, match="none in row 150"):
+        model.fit_transform(np.vstack([IRIS, X[2:]]))
+    assert model.fitted_ is before
+
+
+@pytest.mark.parametrize("Model", [KMeans, MiniBatchKMeans])
+def test_what_was_learned_may_be_set_by_hand(Model):
+    model = Model(3, random_state=0).fit(IRIS)
+    centers, labels = model.cluster_centers_ + 1.0, model.labels_.copy()
+    model.cluster_centers_, model.labels_ = centers, labels
+    assert model.cluster_centers_ is centers and model.labels_ is labels
+    assert_array_equal(model.predict(centers), [0, 1, 2])
+    for names in (("cluster_centers_", "n_features_in_"), ("n_features_in_", "cluster_centers_")):
+        stated = Model(3)
+        for name in names:
+            setattr(stated, name, getattr(model, name))
+        assert_array_equal(stated.predict(IRIS), model.predict(IRIS))
+        assert not hasattr(stated, "predict_proba") and not hasattr(stated, "labels_")
+
+
+def test_batches_go_on_from_centers_that_are_set_by_hand():
+    model = MiniBatchKMeans(2, reassignment_ratio=0.0)
+    model.cluster_centers_ = [[0], [10]]
+    model.partial_fit([[1.0], [4.0], [11.0]])
+    assert_array_equal(model.cluster_centers_, [[2.5], [11.0]])
+    assert model.n_steps_ == 1
+
+
 def test_clusters_of_no_width_have_probabilities_too():
     model = fitted([[0.0], [0.0], [1.0]], [[0.0], [1.0]])
     assert_array_equal(model.predict_proba([[0.1], [0.9]]), [[1.0, 0.0], [0.0, 1.0]])
@@ -410,12 +447,14 @@ def test_columns_that_never_vary_change_nothing():
 )
 def test_a_fit_that_fails_says_why_and_leaves_the_model(Model, X, settings, weight, message):
     model = Model(4, random_state=0, n_init=1).fit(IRIS)
-    before = dict(model.__dict__)
+    before, names = model.fitted_, ("cluster_centers_", "labels_", "n_features_in_", "inertia_")
+    values = [getattr(model, name) for name in names]
     model.set_params(**{"n_clusters": 8, **settings})
     with pytest.raises(ValueError, match=message):
         model.fit(X, sample_weight=weight)
-    for name in ("cluster_centers_", "labels_", "n_features_in_", "inertia_"):
-        assert getattr(model, name) is before[name]
+    assert model.fitted_ is before
+    for name, value in zip(names, values, strict=True):
+        assert getattr(model, name) is value
 
 
 @pytest.mark.parametrize("Model", [KMeans, MiniBatchKMeans])

@@ -19,12 +19,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from posterior.storage.building import built
 from scipy import sparse
 from sklearn.base import clone
 
 import posterior
 from posterior import ModelFileError
-from posterior.storage import container, inspect
+from posterior.engines.local import Local
+from posterior.neighbors.metrics import Metric
+from posterior.storage import container, earlier, inspect
 from posterior.storage.value_tree import Writer
 
 pytestmark = pytest.mark.once
@@ -370,8 +373,8 @@ BROKEN = {
     "variances of fewer columns": ("Gaussian", lambda m: set_field(m, "var_", cut(m.var_))),
     "means of fewer columns": ("Gaussian", lambda m: set_field(m, "theta_", cut(m.theta_))),
     "one prior": ("Gaussian", lambda m: set_field(m, "class_prior_", m.class_prior_[:1])),
-    "three classes": ("Gaussian", lambda m: set_field(m, "classes_", np.arange(3))),
-    "nine features": ("Gaussian", lambda m: set_field(m, "n_features_in_", 9)),
+    "three classes": ("Gaussian", lambda m: set_field(m.fitted_.labels, "classes", np.arange(3))),
+    "nine features": ("Gaussian", lambda m: set_field(m.fitted_.reader.columns, "n", 9)),
     "sums of fewer columns": (
         "Gaussian",
         lambda m: set_field(m.statistics_.features.total, "limbs", np.zeros((2, 1, 1), np.int64)),
@@ -403,7 +406,7 @@ BROKEN = {
         "mixed",
         lambda m: set_field(m.joint_.family, "columns", ((0,), (0,))),
     ),
-    "a column too few": ("mixed", lambda m: set_field(m.plan_, "columns", m.plan_.columns[:1])),
+    "a column too few": ("mixed", lambda m: set_field(m.plan_, "kinds", m.plan_.kinds[:1])),
     "probabilities of fewer values": (
         "mixed",
         lambda m: set_field(
@@ -412,7 +415,9 @@ BROKEN = {
     ),
     "no value": (
         "categories",
-        lambda m: set_field(m, "feature_log_prob_", [p[:, :0] for p in m.feature_log_prob_]),
+        lambda m: set_field(
+            m.fitted_.joint.parameters, "log_prob", tuple(p[:, :1] for p in m.feature_log_prob_)
+        ),
     ),
     "weights of words": ("sparse", lambda m: set_field(m, "feature_log_prob_", np.zeros((2, 1)))),
     "axes of fewer columns": (
@@ -433,31 +438,31 @@ BROKEN = {
     "more clusters than centers": ("clusters", lambda m: set_field(m, "n_clusters", 9)),
     "codes beyond the classes": (
         "neighbors",
-        lambda m: set_field(m._examples, "codes", m._examples.codes + 1),
+        lambda m: set_field(m.fitted_.rows, "codes", m.fitted_.rows.codes + 1),
     ),
     "codes of fewer rows": (
         "neighbors",
-        lambda m: set_field(m._examples, "codes", m._examples.codes[:5]),
+        lambda m: set_field(m.fitted_.rows, "codes", m.fitted_.rows.codes[:5]),
     ),
     "rows nowhere": (
         "neighbors",
-        lambda m: set_field(m._examples, "X", np.full((12, 2), np.inf)),
+        lambda m: set_field(m.fitted_.rows, "X", np.full((12, 2), np.inf)),
     ),
     "a power of no distance": (
         "neighbors",
-        lambda m: m._search._metric.settings.update(p=np.nan),
+        lambda m: m.fitted_.metric.settings.update(p=np.nan),
     ),
     "a covariance of fewer columns": (
         "neighbors",
-        lambda m: m._search._metric.settings.update(VI=np.eye(1)),
+        lambda m: m.fitted_.metric.settings.update(VI=np.eye(1)),
     ),
     "columns beyond the table": (
         "sparse neighbors",
-        lambda m: set_field(m._examples.X, "column", m._examples.X.column + 2),
+        lambda m: set_field(m.fitted_.rows.X, "column", m.fitted_.rows.X.column + 2),
     ),
     "rows beyond the entries": (
         "sparse neighbors",
-        lambda m: set_field(m._examples.X, "start", m._examples.X.start + 1),
+        lambda m: set_field(m.fitted_.rows.X, "start", m.fitted_.rows.X.start + 1),
     ),
     "terms in no order": (
         "documents",
@@ -481,7 +486,7 @@ BROKEN = {
     ),
     "columns of unequal length": (
         "mixed neighbors",
-        lambda m: set_field(m._examples.X, "parts", (np.zeros(12), np.zeros(3))),
+        lambda m: set_field(m.fitted_.rows.X, "parts", (np.zeros(12), np.zeros(3))),
     ),
 }
 
@@ -518,6 +523,37 @@ def test_a_tree_too_deep_is_refused(path):
         container.write(path, {"model": np.frombuffer(tree, np.uint8)}, head)
         with pytest.raises(ModelFileError, match="Expected a model in"):
             posterior.load(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "codes", "classes"),
+    [
+        (X, Y[:, None] + 1, [0, 1]),
+        (X, Y[:5, None], [0, 1]),
+        (X, Y[:, None], [1, 0]),
+        (np.full((12, 2), np.inf), Y[:, None], [0, 1]),
+        (X[:, :1], Y[:, None], [0, 1]),
+    ],
+)
+def test_rows_that_an_earlier_version_kept_are_looked_at_too(rows, codes, classes):
+    def load(rows, codes, classes):
+        examples = earlier.Examples(rows, codes, (2,), None)
+        metric = Metric("euclidean", {})
+        state = {
+            "_examples": examples,
+            "_search": earlier.SearchState(examples, metric, "auto", 5, Local(), None),
+            "_closed": False,
+            "classes_": np.array(classes),
+            "outputs_2d_": False,
+            "smoothing_": 0.0,
+            "n_features_in_": 2,
+        }
+        return built(posterior.KNeighborsClassifier, state)
+
+    kept = posterior.KNeighborsClassifier().fit(X, Y)
+    np.testing.assert_array_equal(load(X, Y[:, None], [0, 1]).predict(X), kept.predict(X))
+    with pytest.raises(ModelFileError, match="got something else"):
+        load(rows, codes, classes)
 
 
 BOUNDED = """

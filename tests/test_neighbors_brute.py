@@ -16,10 +16,8 @@ from posterior import kernels
 from posterior.data.rows import SparseRows
 from posterior.engines.local import Local
 from posterior.kernels.reference import search as twins
-from posterior.neighbors.blocked import BlockedSearch
-from posterior.neighbors.brute import BruteForce, searched
+from posterior.neighbors.brute_force import BlockedSearch, BruteForce, SparseSearch, searched
 from posterior.neighbors.metrics import haversine, search
-from posterior.neighbors.sparse import SparseSearch
 
 Array = Any
 FILL = Local(threads=1).fill

@@ -20,7 +20,7 @@ from posterior.engines.local import Local
 from posterior.neighbors import edit_distance, gower, nan_euclidean
 from posterior.neighbors.edit_distance import EditIndex
 from posterior.neighbors.gower import MixedIndex
-from posterior.neighbors.nan_euclidean import GapsIndex
+from posterior.neighbors.nan_euclidean import NanEuclideanIndex
 
 ENGINES = [Local(1), Local(1, 1), Local(2, 1), Local(2, 3), Local(3, 2), Local(2)]
 KINDS = ["levenshtein", "damerau", "alignment", "normalized"]
@@ -362,7 +362,7 @@ def test_rows_with_gaps_nearest_by_the_columns_they_share(data, d, engine, dtype
     D = [[gap_distance(q, x) for x in X.tolist()] for q in Q.tolist()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nan_euclidean, "CELLS", data.draw(st.sampled_from([1, 8, 10_000])))
-        assert_nearest(GapsIndex(X, engine.fill).nearest(Q, k, skip), D, k, skip)
+        assert_nearest(NanEuclideanIndex(X, engine.fill).nearest(Q, k, skip), D, k, skip)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e8, -1e-170])
@@ -373,7 +373,7 @@ def test_gaps_agree_with_scikit_learn_and_with_differences(offset):
     X[random.random(X.shape) < 0.3] = np.nan
     X[0] = np.nan
     Q = X[:50].copy()
-    distance, row = GapsIndex(X, Local(2, 7).fill).nearest(Q, 4)
+    distance, row = NanEuclideanIndex(X, Local(2, 7).fill).nearest(Q, 4)
     D = np.array([[gap_distance(q, x) for x in X.tolist()] for q in Q.tolist()])
     expected = np.lexsort((np.broadcast_to(np.arange(500), D.shape), D))[:, :4]
     if not offset:
@@ -385,6 +385,6 @@ def test_gaps_agree_with_scikit_learn_and_with_differences(offset):
 
 def test_rows_that_share_nothing_come_last():
     X = np.array([[np.nan, 1.0], [np.nan, 2.0], [9.0, np.nan]])
-    distance, row = GapsIndex(X, Local().fill).nearest(np.array([[0.0, np.nan]]), 3)
+    distance, row = NanEuclideanIndex(X, Local().fill).nearest(np.array([[0.0, np.nan]]), 3)
     assert row.tolist() == [[2, 0, 1]]
     assert distance.tolist() == [[math.sqrt(162), math.inf, math.inf]]

@@ -27,6 +27,7 @@ from posterior import (
     NaiveBayes,
     PoissonNB,
 )
+from posterior.estimators.estimator import learned as attribute
 
 NAMES = np.array(["no", "yes", "a long name"])
 
@@ -175,11 +176,8 @@ def attempt(call: Callable[[], Any]) -> Any:
 
 def learned(model: Any, X: Any) -> dict[str, Any]:
     """All that a fitted model shows, to the last bit, and its answers for some rows."""
-    shown = {
-        name: bits(value)
-        for name, value in vars(model).items()
-        if name.endswith("_") and not name.startswith("_") and name != "engine_"
-    }
+    names = [n for n in dir(type(model)) if isinstance(getattr(type(model), n), attribute)]
+    shown = {name: bits(getattr(model, name, None)) for name in names}
     return shown | {"answers": attempt(lambda: model.predict_joint_log_proba(X))}
 
 

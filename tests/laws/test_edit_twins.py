@@ -14,7 +14,7 @@ from strategies import Random, randoms, share
 from posterior import kernels
 from posterior.kernels import reference
 from posterior.kernels.spelling import Dictionary, Spelling
-from posterior.neighbors.letters import Alphabet, numbered
+from posterior.neighbors.edit_distance import Alphabet, numbered
 
 KINDS = {  # swaps, normalized
     "levenshtein": (False, False),

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data.errors import DegenerateError
 from posterior.data.names import plain
 from posterior.data.table import Table
 
@@ -59,8 +60,20 @@ class learned(Generic[T]):  # noqa: N801 - reads as what it says: theta_ = learn
             raise AttributeError(f"{self._name} is learned, and cannot be set.")
 
 
+class estimated(learned[T]):  # noqa: N801
+    """The same of a model that may wait to be estimated until somebody asks."""
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> T:
+        if estimator is not None and "fitted_" in vars(estimator):
+            try:
+                estimator.settled()
+            except DegenerateError as error:
+                raise AttributeError(str(error)) from error
+        return super().__get__(estimator, owner)
+
+
 class Estimator(BaseEstimator):
-    """Checks its settings where they are used, draws itself, and says in a notebook what it knows."""
+    """Checks its settings where they are used, draws itself, and shows itself in a notebook."""
 
     def _validate_params(self) -> None:
         """Check the parameters that differ from their defaults."""
@@ -119,6 +132,14 @@ class Estimator(BaseEstimator):
             some_lines = {name: column[:MOST] for name, column in found.columns.items()}
             table = Table(some_lines).to_html()
         return f'<div class="posterior-learned">{said}{table}</div>' if said or table else ""
+
+
+def check_same_kind(model: Any, other: Any) -> None:
+    """Refuse to merge estimators of different classes."""
+    if type(other) is not type(model):
+        raise TypeError(
+            f"Expected another {type(model).__name__} to merge, got {type(other).__name__}."
+        )
 
 
 @cache

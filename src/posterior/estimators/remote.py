@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from secrets import randbelow
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -22,9 +22,12 @@ from posterior.engines.engine import BatchEngine, first_rows
 from posterior.engines.journaled import Journaled
 from posterior.engines.locate import locate
 from posterior.engines.streaming import Streamed
+from posterior.generative.fitted import Fitted
 from posterior.generative.joint import JointStatistics
-from posterior.preprocessing.first_look import Look
-from posterior.readers.batch import BatchRows
+from posterior.generative.rule import Rule
+from posterior.preprocessing.first_look import FirstLook, Look
+from posterior.readers.batch import BatchRows, Grouping
+from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
 from posterior.sources import target
 from posterior.sources.files import column_named
@@ -108,6 +111,19 @@ def remote_rows(there: There, look: Look, read: BatchRows) -> RemoteRows:
     frame = look.kept.frame()
     sample = sampled(frame, read, total)
     return RemoteRows(total, read, sample, look.kept.n_rows, look.weight)
+
+
+def unlabeled_rows(
+    there: There, reader: Reader, weight: Any, grouping: Grouping, *, encoded: bool
+) -> tuple[Reader, RemoteRows, Look]:
+    """Rows of a source without labels, a reader that knows their columns, and a look at them."""
+    engine, source = there
+    first = FirstLook(None, weight, reader.columns.owner, encoded=encoded)
+    look = engine.sum(first, source).checked()
+    frame, _ = target.apart(look.kept.frame(), weight)
+    reader, _ = reader.learn(frame)
+    read = BatchRows(reader, grouping, weight=weight)
+    return reader, remote_rows(there, look, read), look
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,6 +218,35 @@ class RemoteTable:
         }
         reader = self.reader.corrected(kinds)
         return RemoteTable(self.engine, self.source, reader, self.y, self.weight)
+
+
+class Learner(Protocol):
+    """An estimator that learns from sums of labeled rows."""
+
+    def reader(self) -> Reader: ...
+    def rule(self, reader: Reader, labels: Labels | None, /) -> Rule: ...
+    def total(self, table: RemoteTable) -> tuple[RemoteTable, ClassSums]: ...
+
+
+def fitted(
+    model: Learner, there: There, y: Any, weight: Any, checkpoint: FilePath | None
+) -> Fitted:
+    """What is learned from labeled rows, summed where they are."""
+    engine, source = there
+    y, weight = column_of(source, y, "target column"), weights_of(source, weight)
+    known = source.summed(model, y) if weight is None else None  # a database adds up by itself
+    if known is not None:
+        reader, classes, statistics = known
+        labels = Labels(classes)
+        return Fitted.of(reader, labels, model.rule(reader, labels), statistics)
+    asked = {"y": y, "sample_weight": weight}
+    with checkpointed(model, engine, source, checkpoint, **asked) as engine:
+        verbose = bool(vars(model).get("verbose", False))
+        table = RemoteTable.of((engine, source), model.reader(), y, weight, verbose)
+        table, total = model.total(table)
+    check_weight(total.statistics)
+    labels = Labels(total.classes)
+    return Fitted.of(table.reader, labels, model.rule(table.reader, labels), total.statistics)
 
 
 def check_weight(total: JointStatistics[Any]) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,21 +14,21 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
-from posterior.data.errors import DegenerateError
 from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators import remote
 from posterior.estimators.classifier import Classifier, decided, with_target
-from posterior.estimators.estimator import learned
-from posterior.evaluation.calibration import CALIBRATORS, Calibrator
+from posterior.estimators.estimator import check_same_kind, learned
+from posterior.estimators.remote import FilePath
+from posterior.evaluation.calibration import Calibrator, check_calibrated
 from posterior.evaluation.held_out import HeldOut
 from posterior.families.family import AnyFamily
 from posterior.generative.evidence_terms import Evidence
 from posterior.generative.fitted import Fitted
-from posterior.generative.fold_sums import FOLDS, Trial, folds_of
-from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.fold_sums import FOLDS, Trial, folds_of, one_parameter
+from posterior.generative.joint import JointStatistics
 from posterior.generative.rule import CheckedSum, Rule
 from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
@@ -58,11 +57,7 @@ class SummedClassifier(Classifier):
     statistics_ = learned[JointStatistics[Any]](lambda fitted: fitted.statistics)
     calibrator_ = learned[Calibrator](lambda fitted: fitted.calibrator)
     n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
-    feature_names_in_ = learned[Array](
-        lambda fitted: (
-            None if fitted.reader.columns.names is None else fitted.reader.columns.array()
-        )
-    )
+    feature_names_in_ = learned[Array](lambda fitted: fitted.reader.columns.given)
 
     # ---- what a class says ----
 
@@ -78,29 +73,9 @@ class SummedClassifier(Classifier):
         """A reader that knows what all rows must say before they are summed."""
         return reader
 
-    def _columns(self) -> Columns:
+    def columns(self) -> Columns:
+        """Columns that are not known yet."""
         return Columns(type(self).__name__)
-
-    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
-        """Class probabilities and parameters from attributes by name, which may be missing yet."""
-        raise KeyError
-
-    def state(self, name: str, value: Any) -> None:
-        """Note an attribute that is set by hand; all together make a model that saw no rows."""
-        values = {**vars(self).get("_by_hand", {}), name: value}
-        try:
-            prior, parameters = self._stated(values)
-            labels = Labels(np.asarray(values["classes_"]))
-            columns = replace(self._columns(), n=int(values["n_features_in_"]))
-        except KeyError:
-            self.__dict__["_by_hand"] = values
-            return
-        reader = self.reader().of(columns)
-        rule = self.rule(reader, labels)
-        with np.errstate(divide="ignore"):
-            joint = Joint(rule.family, np.log(np.asarray(prior, np.float64)), parameters)
-        self.__dict__.pop("_by_hand", None)
-        self.fitted_ = Fitted(reader, labels, rule, None, joint, derived=prior)
 
     @property
     def one_pass(self) -> bool:
@@ -120,7 +95,7 @@ class SummedClassifier(Classifier):
         y: Any,
         sample_weight: Any = None,
         *,
-        checkpoint: remote.FilePath | None = None,
+        checkpoint: FilePath | None = None,
     ) -> Self:
         """Learn from rows and their classes; what was learned before is dropped.
 
@@ -139,10 +114,11 @@ class SummedClassifier(Classifier):
         there = remote.located(X, checkpoint)
         self._check_calibrated(streaming=there is not None)
         if there is not None:
-            self.fitted_ = self._fitted_elsewhere(there, y, sample_weight, checkpoint)
+            self._check_elsewhere()
+            self.fitted_ = remote.fitted(self, there, y, sample_weight, checkpoint)
             return self
         reader, labels, rows = self._read(X, y, sample_weight)
-        rule = self.rule(reader, labels)
+        rule = self._rule_of_rows(reader, labels, rows)
         try:
             statistics = self.engine_.sum(rule.summing(reader), rows)
         except ValueError:
@@ -155,6 +131,10 @@ class SummedClassifier(Classifier):
         self.fitted_ = fitted
         return self
 
+    def _rule_of_rows(self, reader: Reader, labels: Labels, rows: Rows) -> Rule:
+        """The rule, where it must see the rows themselves."""
+        return self.rule(reader, labels)
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reader, Labels, Rows]:
         """A reader that knows the table, its classes, and the rows."""
         X, y = with_target(X, y)
@@ -165,38 +145,19 @@ class SummedClassifier(Classifier):
         rows = Rows(features, Hard(codes, len(labels), weight))
         return self._prepared(reader, labels, lambda look: look(rows)), labels, rows
 
-    def _fitted_elsewhere(
-        self, there: remote.There, y: Any, weight: Any, checkpoint: remote.FilePath | None
-    ) -> Fitted:
-        """The same, summed where the rows are."""
-        engine, source = there
-        y = remote.column_of(source, y, "target column")
-        weight = remote.weights_of(source, weight)
-        if weight is None:  # a database may add up by itself
-            known = source.summed(Learner(self.reader(), self.rule), y)
-            if known is not None:
-                reader, classes, statistics = known
-                labels = Labels(classes)
-                return Fitted.of(reader, labels, self.rule(reader, labels), statistics)
-        asked = {"y": y, "sample_weight": weight}
-        with remote.checkpointed(self, engine, source, checkpoint, **asked) as engine:
-            verbose = bool(vars(self).get("verbose", False))
-            table = remote.RemoteTable.of((engine, source), self.reader(), y, weight, verbose)
-            table, total = self._total(table)
-        remote.check_weight(total.statistics)
-        labels, reader = Labels(total.classes), table.reader
-        return Fitted.of(reader, labels, self.rule(reader, labels), total.statistics)
-
-    def _total(self, table: remote.RemoteTable) -> tuple[remote.RemoteTable, remote.ClassSums]:
-        """The sums of all rows, and the table as it turned out to be."""
+    def total(self, table: remote.RemoteTable) -> tuple[remote.RemoteTable, remote.ClassSums]:
+        """The sums of all rows of a table elsewhere, and the table as it turned out to be."""
         total = table.sum(self._summing(table.reader))
         known = table.learned(total.strings)
-        if known.reader != table.reader:
+        if known.reader is not table.reader:
             total = known.sum(self._summing(known.reader))
         return known, total
 
     def _summing(self, reader: Reader) -> Callable[[Rows], Any]:
         return CheckedSum(self.rule(reader, None).summing(reader), reader, Local())
+
+    def _check_elsewhere(self) -> None:
+        """Refuse tables elsewhere, where something is chosen by all rows at once."""
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows: exactly the model that `fit` on all rows so far would give.
@@ -218,9 +179,8 @@ class SummedClassifier(Classifier):
             features = reader.read(X, fitting=True)
         n = features.shape[0]
         weight = validate.weights(sample_weight, n, required=before is None)
-        labels = self._opened(y, classes, n) if before is None else before.labels
-        if before is not None and classes is not None:
-            labels.check_same(classes)
+        labels = None if before is None else before.labels
+        labels = Labels.among(labels, y, classes, n, self.needs_classes)
         labels, codes = labels.more(y, weight, n)
         rows = Rows(features, Hard(codes, len(labels), weight))
         if before is None:
@@ -229,16 +189,8 @@ class SummedClassifier(Classifier):
         more = CheckedSum(rule.summing(reader), reader, self.engine_)(rows)
         so_far = None if before is None else before.grown(labels)
         total = more if so_far is None else so_far + more
-        self.fitted_ = self.settle(Fitted(reader, labels, rule, total.compact(), None))
+        self.fitted_ = self.settle(Fitted(reader, labels, rule, rule.compacted(total), None))
         return self
-
-    def _opened(self, y: Any, classes: Any, n_rows: int) -> Labels:
-        """The first call of partial_fit decides which classes there are."""
-        if classes is not None:
-            return Labels.named(classes)
-        if self.needs_classes:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        return Labels(validate.labels(y, n_rows)[0])
 
     def settle(self, fitted: Fitted) -> Fitted:
         """Of a stream, which may just have begun."""
@@ -269,16 +221,13 @@ class SummedClassifier(Classifier):
         """Add what another model of the same kind has learned from other rows."""
         check_is_fitted(self)
         check_is_fitted(other)
-        if type(other) is not type(self):
-            raise TypeError(
-                f"Expected another {type(self).__name__} to merge, got {type(other).__name__}."
-            )
+        check_same_kind(self, other)
         self._check_calibrated(streaming=True)
         mine, theirs = self.fitted_, other.fitted_
         reader, labels = self._current(mine.reader), mine.labels + theirs.labels
         reader.check_same(theirs.reader)
         rule = self.rule(reader, labels)
-        total = (mine.grown(labels) + theirs.grown(labels)).compact()
+        total = rule.compacted(mine.grown(labels) + theirs.grown(labels))
         self.fitted_ = self.settle(Fitted(reader, labels, rule, total, None))
         return self
 
@@ -297,17 +246,12 @@ class SummedClassifier(Classifier):
         return self
 
     def _check_calibrated(self, streaming: bool = False) -> None:
-        if self.calibrated is None:
-            return
-        if self.calibrated not in CALIBRATORS:
-            raise ValueError(
-                f"Expected calibrated to be one of {sorted(CALIBRATORS)} or None, got "
-                f"{self.calibrated!r}."
-            )
-        if streaming:
-            raise ValueError(
-                "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
-            )
+        if self.calibrated is not None:
+            check_calibrated(self.calibrated)
+            if streaming:
+                raise ValueError(
+                    "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
+                )
 
     # ---- rows held out ----
 
@@ -351,41 +295,32 @@ class SummedClassifier(Classifier):
         X, y, folds, sample_weight : as in `cross_validate`
         grid : mapping of one parameter to the values to try, optional
         """
-        chosen = dict(self.tuned if grid is None else grid)
-        if len(chosen) != 1 or not all(len(values) for values in chosen.values()):
-            raise ValueError(
-                f"Expected one parameter and values to try, got {chosen}. Pass them as grid=, "
-                'such as {"alpha": [0.1, 1, 10]}.'
-            )
-        ((name, values),) = chosen.items()
+        name, values = one_parameter(self.tuned if grid is None else grid)
         trial, rule = self._trial(X, y, sample_weight)
         fold = folds_of(folds, trial.rows.hard.codes)
         parts = trial.fold_sums(rule, fold)
-        rules = [self._tried(trial, name, value) for value in values]
+        tried: list[Self] = [clone(self).set_params(**{name: value}) for value in values]
+        rules = [other.rule(trial.reader, trial.labels) for other in tried]
         for value, other in zip(values, rules, strict=True):
             if other.family.needs() != rule.family.needs():
                 raise ValueError(
                     f"Expected values of {name} that keep the kinds of families, which need other "
                     f"sums, got {value}."
                 )
-        results, table = compared(trial, rules, fold, parts)
-        best = int(np.nanargmin(results))
-        better = clone(self).set_params(**{name: values[best]})
-        better.fit(X, y, sample_weight=sample_weight)
+        best, table = trial.compared(rules, fold, parts)
+        tried[best].fit(X, y, sample_weight=sample_weight)
         self.set_params(**{name: values[best]})
         shown = np.array([str(v) if not np.isscalar(v) else v for v in values])
-        self.fitted_, self.tuning_ = better.fitted_, Table({name: shown} | table)
+        self.fitted_, self.tuning_ = tried[best].fitted_, Table({name: shown} | table)
         return self
-
-    def _tried(self, trial: Trial, name: str, value: Any) -> Rule:
-        other: Self = clone(self).set_params(**{name: value})
-        return other.rule(trial.reader, trial.labels)
 
     # ---- answers ----
 
     def settled(self) -> Fitted:
-        """What was learned, with the model of it."""
+        """What was learned, with the model of it, which may have waited until somebody asks."""
         check_is_fitted(self)
+        if self.fitted_.joint is None:
+            self.fitted_ = self.fitted_.settled()
         return self.fitted_
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
@@ -411,8 +346,7 @@ class SummedClassifier(Classifier):
         priors : array of shape (n_classes,) or dict by class, optional
             Class probabilities other than the learned ones.
         costs : array of shape (n_classes, n_classes) or dict of dicts by class, optional
-            costs[i][j] is the price of answering class j when it is class i; the answer is the
-            one of least expected cost.
+            costs[i][j] is the price of answering j when it is i; the least expected one is taken.
         reject : float, optional
             Leave rows unanswered (masked) whose answer is less probable than this.
         """
@@ -440,11 +374,7 @@ class SummedClassifier(Classifier):
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Rows and classes drawn from the model."""
-        fitted = self.settled()
-        if not isinstance(n, int | np.integer) or n < 0:
-            raise ValueError(f"Expected a number of rows to sample, got {n!r}.")
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-        return fitted.sample(n, np.random.default_rng(seed))
+        return self.settled().sample(n, check_random_state(random_state))
 
     @property
     def n_parameters_(self) -> int:
@@ -464,40 +394,4 @@ class SummedClassifier(Classifier):
 
         For d columns of yes and no and two classes 2 (2^d - 1), class probabilities left out.
         """
-        fitted = self.settled()
-        sizes = fitted.model.family.sizes(self.statistics_.features)
-        return None if sizes is None else len(fitted.classes) * (prod(map(int, sizes)) - 1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Learner:
-    """How rows are read and summed: all that a place which takes the sums itself must know."""
-
-    reader: Reader  # which has seen no table
-    rule: Callable[[Reader, Labels | None], Rule]
-
-
-def compared(
-    trial: Trial, rules: Sequence[Rule], fold: Any, parts: list[JointStatistics[Any]]
-) -> tuple[Floats, dict[str, Array]]:
-    """The out-of-fold log loss of each rule, and what to show of it; NaN is worse than any."""
-    results: list[HeldOut | None] = []
-    reason: DegenerateError | None = None
-    for rule in rules:
-        try:
-            results.append(trial.held_out(rule, fold, parts))
-        except DegenerateError as error:
-            results.append(None)
-            reason = error
-    if reason is not None and all(r is None for r in results):
-        raise reason
-    losses = np.array([np.inf if r is None else r.log_loss for r in results])
-    best = int(np.nanargmin(losses))
-    return losses, {
-        "log_loss": losses,
-        "standard error": np.array(
-            [np.nan if r is None else r.standard_error("log_loss") for r in results]
-        ),
-        "accuracy": np.array([np.nan if r is None else r.accuracy for r in results]),
-        "chosen": np.where(np.arange(len(rules)) == best, "<-", ""),
-    }
+        return self.settled().n_joint_parameters

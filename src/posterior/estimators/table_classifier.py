@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames, validate
 from posterior.data.typing import Array, Floats
-from posterior.estimators.explaining import ExplainingRows
-from posterior.estimators.summed import all_or_nothing
+from posterior.estimators.classifier import Classifier, with_target
+from posterior.estimators.estimator import learned
+from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.numbers import Numbers
@@ -25,10 +28,24 @@ Reads = Literal["table", "numbers", "documents", "everything"]
 
 
 def _model_has(name: str) -> Any:
-    return available_if(lambda self: hasattr(getattr(self, "model_", self.model), name))
+    def has(self: TableClassifier) -> bool:
+        fitted: FittedTable | None = vars(self).get("fitted_")
+        return hasattr(self.model if fitted is None else fitted.model, name)
+
+    return available_if(has)
 
 
-class TableClassifier(ClassifierMixin, ExplainingRows):
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedTable:
+    """A fitted model of columns, and how they became what it reads."""
+
+    model: Any
+    numbers: Numbers | None  # how columns became numbers, if they did
+    names: tuple[str, ...]  # of the columns that are read
+    log_prior: Floats  # of the classes, in all rows that were learned
+
+
+class TableClassifier(Classifier):
     """What `posterior.selection` makes: frames as they come from a file in, posteriors out.
 
     Columns are found by name, others are ignored, and cells are read as their column's role says.
@@ -78,14 +95,21 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         self.keep_missing = keep_missing
         self.calibrator = calibrator
 
-    @all_or_nothing
+    fitted_: FittedTable
+    model_ = learned[Any](lambda fitted: fitted.model)
+    numbers_ = learned[Numbers](lambda fitted: fitted.numbers)
+    classes_ = learned[Array](lambda fitted: fitted.model.classes_)
+    class_log_prior_ = learned[Floats](lambda fitted: fitted.log_prior)
+    n_features_in_ = learned[int](lambda fitted: len(fitted.names))
+    feature_names_in_ = learned[Array](lambda fitted: np.array(fitted.names, dtype=object))
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a frame and its classes, given beside it or as the name of a column."""
-        X, y = self._with_target(X, y)
-        table = self.read(X, reset=True)
+        X, y = with_target(X, y)
+        numbers, table = self.learn(X)
         weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.model_ = clone(self.model).fit(table, y, **weight)
-        self._settle(y, sample_weight)
+        model = clone(self.model).fit(table, y, **weight)
+        self.fitted_ = self._fitted(model, numbers, y, sample_weight)
         return self
 
     @property
@@ -95,20 +119,28 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
             return self.roles.text
         return self.roles.used if self.reads == "everything" else self.roles.table
 
-    def read(self, X: Any, reset: bool = False) -> Any:
+    def read(self, X: Any) -> Any:
         """What the model is given of a frame."""
+        table = self._table(X)
+        return self.numbers_(table) if self.reads == "numbers" else table
+
+    def _table(self, X: Any) -> Any:
+        """The columns that are read, or the text of each row."""
         if self.reads == "documents":
             return self.roles.documents(X)
-        table = self.roles.prepare(X, text=self.reads == "everything")
+        return self.roles.prepare(X, text=self.reads == "everything")
+
+    def learn(self, X: Any) -> tuple[Numbers | None, Any]:
+        """How columns become numbers, if they do, and what the model is given of a frame."""
+        table = self._table(X)
         if self.reads != "numbers":
-            return table
-        if reset:
-            self.numbers_ = Numbers.learn(table, self.keep_missing)
-        return self.numbers_(table)
+            return None, table
+        numbers = Numbers.learn(table, self.keep_missing)
+        return numbers, numbers(table)
 
     def predict_log_proba(self, X: Any, *, priors: Any = None) -> Floats:
         """log p(k | x); `priors` are class probabilities other than the learned ones."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         log_proba = np.asarray(self.model_.predict_log_proba(self.read(X)))
         if self.calibrator is not None:
             log_proba = self.calibrator.apply(log_proba)
@@ -127,15 +159,10 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         """The most probable class of each row."""
         return np.asarray(self.classes_[self.predict_log_proba(X, priors=priors).argmax(axis=1)])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are predicted correctly."""
-        X, y = self._with_target(X, y)
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
-
     @_model_has("evidence")
     def evidence(self, X: Any) -> Evidence:
         """The additive terms of each class's score before calibration, per column."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         found: Evidence = self.model_.evidence(self.read(X))
         if self.reads != "numbers":
             return found
@@ -153,7 +180,7 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """Why: the evidence of each column, or the neighbors of the row, or its words."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self)
         if self.reads == "documents":
             return self.model_.explain(self.read(X), of, against)
         if not hasattr(self.model_, "evidence"):
@@ -177,24 +204,21 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
         return drawn
 
     @_model_has("partial_fit")
-    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows. What corrects the probabilities stays as it was."""
-        return self._changed("partial_fit", X, y, sample_weight, classes)
+        return self._changed(lambda model: model.partial_fit, X, y, sample_weight, classes)
 
     @_model_has("forget")
-    @all_or_nothing
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back. What corrects the probabilities stays as it was."""
-        check_is_fitted(self, "model_")
-        return self._changed("forget", X, y, sample_weight)
+        check_is_fitted(self)
+        return self._changed(lambda model: model.forget, X, y, sample_weight)
 
     @_model_has("merge")
-    @all_or_nothing
     def merge(self, other: Self) -> Self:
         """Add what another model of the same columns has learned from other rows."""
-        check_is_fitted(self, "model_")
-        check_is_fitted(other, "model_")
+        check_is_fitted(self)
+        check_is_fitted(other)
         mine, theirs = ([(c.name, c.role) for c in m.roles.used] for m in (self, other))
         if self.reads != other.reads or mine != theirs:
             raise ValueError(f"Expected a model of the columns {mine} to merge, got {theirs}.")
@@ -203,46 +227,47 @@ class TableClassifier(ClassifierMixin, ExplainingRows):
                 "Expected models that read the same numbers to merge, but each has scaled the "
                 "columns of its own rows. Merge models that read the columns, such as naive Bayes."
             )
-        self.model_ = copy.deepcopy(self.model_).merge(other.model_)
-        self._settle()
+        model = copy.copy(self.model_).merge(other.model_)
+        self.fitted_ = self._fitted(model, self.fitted_.numbers)
         return self
 
-    def _changed(self, verb: str, X: Any, y: Any, weight: Any, classes: Any = None) -> Self:
-        X, y = self._with_target(X, y)
-        model = copy.deepcopy(self.model_) if hasattr(self, "model_") else clone(self.model)
-        table = self.read(X, reset=not hasattr(self, "model_"))
+    def _changed(
+        self, verb: Callable[[Any], Any], X: Any, y: Any, weight: Any, classes: Any = None
+    ) -> Self:
+        X, y = with_target(X, y)
+        before: FittedTable | None = vars(self).get("fitted_")
+        if before is None:
+            numbers, table = self.learn(X)
+            model = clone(self.model)
+        else:
+            numbers, table, model = before.numbers, self.read(X), copy.copy(before.model)
         given = {"sample_weight": weight, "classes": classes}
-        getattr(model, verb)(table, y, **{k: v for k, v in given.items() if v is not None})
-        self.model_ = model
-        self._settle(y, weight)
+        verb(model)(table, y, **{k: v for k, v in given.items() if v is not None})
+        self.fitted_ = self._fitted(model, numbers, y, weight)
         return self
 
-    def _settle(self, y: Any = None, weight: Any = None) -> None:
-        self.classes_ = self.model_.classes_
-        names = [column.name for column in self.columns_read]
-        self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
-        self.class_log_prior_ = self._log_prior(y, weight)
+    def _fitted(
+        self, model: Any, numbers: Numbers | None, y: Any = None, weight: Any = None
+    ) -> FittedTable:
+        names = tuple(column.name for column in self.columns_read)
+        return FittedTable(model, numbers, names, self._log_prior(model, y, weight))
 
-    def _log_prior(self, y: Any, weight: Any) -> Floats:
+    def _log_prior(self, model: Any, y: Any, weight: Any) -> Floats:
         """Of all rows that the model has learned, if it knows; otherwise of those that came."""
-        known = getattr(self.model_, "class_log_prior_", None)
-        if known is not None and len(known) == len(self.classes_):
+        known = getattr(model, "class_log_prior_", None)
+        if known is not None and len(known) == len(model.classes_):
             return np.asarray(known)
-        if hasattr(self.model_, "statistics_"):
-            count = self.model_.statistics_.weight.rounded()
+        if isinstance(model, SummedClassifier):
+            count = model.fitted_.class_weight()
         elif y is None:
             return self.class_log_prior_
         else:
-            codes = np.searchsorted(self.classes_, np.asarray(y))
-            count = np.bincount(codes, weight, minlength=len(self.classes_))
+            codes = np.searchsorted(model.classes_, np.asarray(y))
+            count = np.bincount(codes, weight, len(model.classes_)).astype(np.float64)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(count / count.sum()))
 
-    def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
-        return frames.split_target(X, y) if isinstance(y, str) else (X, y)
-
-    def _values(self, X: Any) -> tuple[Any, ...]:
+    def _cells(self, X: Any) -> tuple[Any, ...]:
         frame = frames.as_frame(X)
         assert frame is not None
         return tuple(frame.get_column(column.name)[0] for column in self.columns_read)

@@ -74,3 +74,11 @@ CALIBRATORS: dict[str, type[Temperature] | type[Isotonic]] = {
     "temperature": Temperature,
     "isotonic": Isotonic,
 }
+
+
+def check_calibrated(kind: str) -> None:
+    """Refuse the name of a calibration that there is not."""
+    if kind not in CALIBRATORS:
+        raise ValueError(
+            f"Expected calibrated to be one of {sorted(CALIBRATORS)} or None, got {kind!r}."
+        )

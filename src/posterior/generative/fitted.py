@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,16 @@ class Fitted:
         cls, reader: Reader, labels: Labels, rule: Rule, statistics: JointStatistics[Any]
     ) -> Fitted:
         """The model of some sums."""
-        return cls(reader, labels, rule, statistics.compact(), None).settled()
+        return cls(reader, labels, rule, rule.compacted(statistics), None).settled()
+
+    @classmethod
+    def stated(
+        cls, reader: Reader, labels: Labels, rule: Rule, prior: Any, parameters: Any
+    ) -> Fitted:
+        """A model that was not learned from rows: class probabilities and parameters are given."""
+        with np.errstate(divide="ignore"):
+            joint = Joint(rule.family, np.log(np.asarray(prior, np.float64)), parameters)
+        return cls(reader, labels, rule, None, joint, derived=prior)
 
     def settled(self) -> Fitted:
         """The same with its joint model, estimated if it was not yet."""
@@ -163,15 +173,25 @@ class Fitted:
         names = self.model.family.term_names(self.reader.names)
         return Evidence(self.model.evidence(features), self.model.log_prior, names, self.classes)
 
-    def sample(self, n: int, random: np.random.Generator) -> tuple[Any, Array]:
+    def sample(self, n: int, random: np.random.RandomState) -> tuple[Any, Array]:
         """Rows in the form that `fit` takes, and their classes."""
-        features, codes = self.model.sample(n, random)
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise ValueError(f"Expected a number of rows to sample, got {n!r}.")
+        seed = random.randint(np.iinfo(np.int32).max)
+        features, codes = self.model.sample(n, np.random.default_rng(seed))
         return self.reader.to_input(features), self.classes[codes]
 
     @property
     def n_parameters(self) -> int:
         """Numbers that the data determine, class probabilities included."""
         return self.model.family.n_parameters(self.model.parameters) + len(self.classes) - 1
+
+    @property
+    def n_joint_parameters(self) -> int | None:
+        """Numbers that a table of the full joint distribution would need; None if no table can."""
+        assert self.statistics is not None
+        sizes = self.model.family.sizes(self.statistics.features)
+        return None if sizes is None else len(self.classes) * (prod(map(int, sizes)) - 1)
 
     def parameters(self, level: float) -> Table:
         """Every parameter, as the model uses it, with its credible interval."""

@@ -6,7 +6,7 @@ without a row the total less the row (Izbicki 2013).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from posterior import kernels
-from posterior.data.errors import named_errors
+from posterior.data.errors import DegenerateError, named_errors
 from posterior.data.rows import Features, Hard, Rows, take
 from posterior.data.typing import Array, Codes, Floats
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
@@ -87,6 +87,30 @@ class Trial:
         trial = Trial(rows, self.reader, self.labels, self.engine)
         held_out = trial.held_out(rule, in_turn(len(rows), min(FOLDS, len(rows))))
         return CALIBRATORS[kind].fit(held_out.log_proba, held_out.codes, held_out.weight)
+
+    def compared(
+        self, rules: Sequence[Rule], fold: Codes, parts: list[JointStatistics[Any]]
+    ) -> tuple[int, dict[str, Array]]:
+        """The rule of least out-of-fold log loss, and the scores of all, from one set of sums."""
+        results: list[HeldOut | None] = []
+        reason: DegenerateError | None = None
+        for rule in rules:
+            try:
+                results.append(self.held_out(rule, fold, parts))
+            except DegenerateError as error:
+                results.append(None)
+                reason = error
+        if reason is not None and all(r is None for r in results):
+            raise reason
+        losses = np.array([np.inf if r is None else r.log_loss for r in results])
+        best = int(np.nanargmin(losses))
+        errors = [np.nan if r is None else r.standard_error("log_loss") for r in results]
+        return best, {
+            "log_loss": losses,
+            "standard error": np.array(errors),
+            "accuracy": np.array([np.nan if r is None else r.accuracy for r in results]),
+            "chosen": np.where(np.arange(len(rules)) == best, "<-", ""),
+        }
 
     def _scores(self, log_proba: Floats, fold: Codes | None) -> HeldOut:
         groups = self.rows.hard
@@ -213,3 +237,14 @@ def folds_of(folds: Any, codes: Codes) -> Codes:
     if len(distinct) < 2:
         raise ValueError("Expected two folds or more, got one.")
     return fold.astype(np.int32)
+
+
+def one_parameter(grid: Mapping[str, Sequence[Any]]) -> tuple[str, Sequence[Any]]:
+    """The parameter to tune and the values to try, of which there must be some."""
+    if len(grid) != 1 or not all(len(values) for values in grid.values()):
+        raise ValueError(
+            f"Expected one parameter and values to try, got {dict(grid)}. Pass them as grid=, "
+            'such as {"alpha": [0.1, 1, 10]}.'
+        )
+    ((name, values),) = grid.items()
+    return name, values

@@ -15,14 +15,16 @@ from posterior.data.validate import in_order
 from posterior.families.family import AnyFamily
 from posterior.generative.joint import Joint, JointStatistics, labeling
 from posterior.readers.reader import Reader
+from posterior.sources.remote_rows import RemoteRows
+from posterior.statistics.algebra import Addable
 
-S = TypeVar("S")
+S = TypeVar("S", bound=Addable)
 
 
 class Worker(Protocol):
     """What is needed of an engine."""
 
-    def sum(self, function: Callable[[Rows], S], rows: Rows) -> S: ...
+    def sum(self, function: Callable[[Rows], S], rows: Rows | RemoteRows) -> S: ...
 
     def fill(
         self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
@@ -75,6 +77,10 @@ class Rule:
     def summing(self, reader: Reader) -> Callable[[Rows], JointStatistics[Any]]:
         """What an engine adds up: the sums of rows, whose cells are looked at on the way."""
         return labeling(self.family, reader)
+
+    def compacted(self, statistics: JointStatistics[Any]) -> JointStatistics[Any]:
+        """The sums as they are kept."""
+        return statistics.compact()
 
     def estimate(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
         """From sums to a model: no row is needed any more."""

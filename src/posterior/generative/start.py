@@ -36,7 +36,7 @@ def first_groups(
     centers = seeds(points.in_order(), n_groups, spread.mean, random)
     if start == "kmeans":
         stop = Stop(TOLERANCE * spread.variance, LLOYD)
-        found = lloyd(points, centers, spread, stop, say=lambda _: None)
+        found = lloyd(points, centers, spread, stop)
         return Hard(found.labels, n_groups, points.weight)
     space = points.space(n_groups)
     space.assign(centers)

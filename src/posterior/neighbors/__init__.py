@@ -1,1 +1,1 @@
-"""k nearest neighbors: ways to search, how neighbors vote, how many of them to ask."""
+"""k nearest neighbors: metrics, methods of search, votes, and the choice of k."""

@@ -13,10 +13,9 @@ from rapidfuzz.distance import Levenshtein
 from posterior.data import frames
 from posterior.data.names import quoted
 from posterior.data.typing import Array, Floats, Integers
-from posterior.neighbors.index import Fill
-from posterior.neighbors.letters import numbered
-from posterior.neighbors.nearest_first import Best, deal, wanted, without
-from posterior.neighbors.table_columns import Columns
+from posterior.neighbors.edit_distance import numbered
+from posterior.neighbors.index import Best, Fill, deal, wanted, without
+from posterior.neighbors.mixed_rows import MixedRows
 
 CELLS = 32_768  # pairs of a query and a row at once: what is made of them stays in cache
 ROWS = 2048  # of them
@@ -24,7 +23,7 @@ LEAST = np.finfo(np.float64).smallest_subnormal  # any difference is beyond such
 
 
 class Measure(Protocol):
-    """How the cells of one column are read, and how far apart two of them are."""
+    """Reads the cells of one column, and says how far apart two of them are."""
 
     def read(self, cells: Any) -> Array: ...
 
@@ -191,7 +190,7 @@ class MixedIndex:
 
 def _named(columns: Any) -> list[tuple[Any, Any]]:
     """Names and cells of the columns."""
-    if isinstance(columns, Columns):
+    if isinstance(columns, MixedRows):
         return list(zip(columns.names, columns.parts, strict=True))
     if isinstance(columns, np.ndarray):
         return [(j, columns[:, j]) for j in range(columns.shape[1])]

@@ -8,14 +8,13 @@ import numpy as np
 
 from posterior.data.rows import slabs
 from posterior.data.typing import Array, Floats, Integers
-from posterior.neighbors.index import Fill
-from posterior.neighbors.nearest_first import Best, deal, wanted, without
+from posterior.neighbors.index import Best, Fill, deal, wanted, without
 
 CELLS = 131_072  # pairs of a query and a row at once
 DOUBLE = np.finfo(np.float64)
 
 
-class GapsIndex:
+class NanEuclideanIndex:
     """Rows with NaN where a cell is missing. With S the columns that both rows have,
 
         d(a, b)²  =  D / |S|  Σ_{j ∈ S} (aⱼ - bⱼ)²          ∞ where S is empty

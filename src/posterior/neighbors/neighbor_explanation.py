@@ -1,4 +1,4 @@
-"""Why: the neighbors behind an answer, as numbers and as a table to read."""
+"""Explanation of an answer by its neighbors, as numbers and as a table to read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BAR = 12  # characters of the longest bar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighborhood:
-    """The rows that had a say on one query, nearest first."""
+    """The rows that voted on one query, nearest first."""
 
     answer: Any
     rows: Integers  # (j,): their numbers among the training rows

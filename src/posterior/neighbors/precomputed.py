@@ -10,7 +10,7 @@ from posterior.data.rows import SparseRows, slabs
 from posterior.data.typing import Array, Floats, Integers
 
 
-class GivenDistances:
+class PrecomputedDistances:
     """An index whose queries are rows of distances from the n training rows.
 
     Of a sparse graph only stored entries are neighbors; a row is its own neighbor at distance 0

@@ -1,11 +1,13 @@
-"""How many neighbors: every row is answered by the others, for all numbers of them at once."""
+"""Selection of k: every row is answered by the others, for all numbers of neighbors at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from numbers import Integral
 from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +15,9 @@ from posterior.data.rows import take
 from posterior.data.table import Table
 from posterior.data.typing import Floats, Integers
 from posterior.neighbors import votes
-from posterior.neighbors.examples import Examples
 from posterior.neighbors.index import Index
-from posterior.neighbors.voters import Neighbors, neighbors
+from posterior.neighbors.nearest_rows import Neighbors, neighbors
+from posterior.neighbors.training_rows import TrainingRows
 from posterior.neighbors.votes import Rule
 
 SMOOTHINGS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # never zero: no class is ruled out
@@ -58,21 +60,40 @@ def candidates(n_rows: int) -> Integers:
     return numbers[numbers <= most]
 
 
+def tried(n_neighbors: Any, training: TrainingRows) -> Integers:
+    """Numbers of neighbors to choose from: the one that was asked for, some of them, or "auto"."""
+    if isinstance(n_neighbors, Integral):
+        return np.array([n_neighbors], np.int64)
+    n = int(training.total)
+    if n < 2:
+        raise ValueError(
+            f"Expected two rows or more to choose n_neighbors, got n_samples = {n}. Give a number."
+        )
+    if isinstance(n_neighbors, str):
+        return candidates(n)
+    numbers = np.unique(np.asarray(n_neighbors))
+    if numbers.dtype.kind not in "iu" or not len(numbers) or numbers[0] < 1 or numbers[-1] >= n:
+        raise ValueError(
+            f"Expected numbers of neighbors from 1 to {n - 1} to choose from, got {n_neighbors!r}."
+        )
+    return numbers.astype(np.int64)
+
+
 def choose(
     index: Index,
-    examples: Examples,
+    training: TrainingRows,
     numbers: Integers,
     smoothings: Sequence[float],
     rule: Rule,
 ) -> Choice:
     """Leave every row out in turn: its neighbors are found once, and asked many times."""
-    counted, most = examples.counted, int(numbers.max())
+    counted, most = training.counted, int(numbers.max())
     size = max(LEAST, CELLS // most)
 
     def chunk(start: int) -> Losses:
         rows = counted[start : start + size]
-        found = neighbors(index, take(examples.X, rows), most, examples.weight, rows)
-        return left_out(found, examples, numbers, smoothings, rule)
+        found = neighbors(index, take(training.X, rows), most, training.weight, rows)
+        return left_out(found, training, numbers, smoothings, rule)
 
     losses: Losses = reduce(add, map(chunk, range(0, len(counted), size)))
     return chosen(losses, numbers, smoothings)
@@ -80,27 +101,26 @@ def choose(
 
 def left_out(
     found: Neighbors,
-    examples: Examples,
+    training: TrainingRows,
     numbers: Integers,
     smoothings: Sequence[float],
     rule: Rule,
 ) -> Losses:
-    """What rows lose when their neighbors answer for them; of several outputs, on average."""
-    shape, outputs = (len(numbers), len(smoothings)), len(examples.n_classes)
+    """Losses of rows that their neighbors answer for; of several outputs, on average."""
+    shape, outputs = (len(numbers), len(smoothings)), len(training.classes)
     wrong, log_loss, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     rows = found.skipped
     assert rows is not None
-    w, each = examples.weights[rows], np.arange(len(rows))
-    truths = examples.codes[rows].T
-    priors = [examples.prior(output, rows) for output in range(outputs)]
+    w, each = training.weights[rows], np.arange(len(rows))
+    truths = training.codes[rows].T
+    priors = [training.prior(output, rows) for output in range(outputs)]
     for i, k in enumerate(numbers):
-        part = found.parts(int(k))
+        part, weight = found.votes(int(k), rule)
         counted = part.sum(axis=1, keepdims=True)
-        voices = part * votes.say(found.distances[:, : part.shape[1]], rule)
         loss, miss = np.zeros((2, len(smoothings), len(rows)))
         for output, (truth, prior) in enumerate(zip(truths, priors, strict=True)):
-            codes = examples.codes[found.rows[:, : part.shape[1]], output]
-            ballot = votes.tally(codes, voices, examples.n_classes[output])
+            codes = training.codes[found.rows[:, : part.shape[1]], output]
+            ballot = votes.tally(codes, weight, len(training.classes[output]))
             for j, smoothing in enumerate(smoothings):
                 p = votes.posterior(ballot, counted, prior, smoothing)
                 with np.errstate(divide="ignore"):

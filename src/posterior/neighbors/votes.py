@@ -1,4 +1,4 @@
-"""How neighbors vote: pure functions of distances, labels and weights."""
+"""Votes of neighbors: pure functions of distances, labels and weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rule: TypeAlias = str | Callable[[Floats], Array] | None  # "uniform", "distance
 
 
 def parts(weight: Floats, k: float) -> Floats:
-    """How much of each neighbor counts, nearest first, until k rows are together.
+    """The part of each neighbor that counts, nearest first, until k rows are together.
 
     part_j = min(w_j, max(0, k - Σ_{i<j} w_i)): a row of weight two is two rows.
     """
@@ -21,26 +21,26 @@ def parts(weight: Floats, k: float) -> Floats:
     return np.clip(k - before, 0.0, weight)
 
 
-def say(distances: Floats, rule: Rule) -> Floats:
-    """What a vote is worth at each distance (m, k).
+def vote_weights(distances: Floats, rule: Rule) -> Floats:
+    """The weight of a vote at each distance (m, k).
 
     "uniform" is 1; "distance" is d_min / d, so that the nearest has 1. Neighbors at distance zero,
-    or whose say is infinite, leave the others none.
+    or of infinite weight, leave the others none.
     """
     if rule is None or rule == "uniform":
         return np.ones(distances.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         if callable(rule):
-            worth = np.array(rule(distances), np.float64)
-            _check(worth, distances.shape)
+            weight = np.array(rule(distances), np.float64)
+            _check(weight, distances.shape)
         else:
             nearest = distances[:, :1]
-            worth = np.where(distances > 0, nearest / distances, np.inf)
-            worth[np.isinf(nearest[:, 0])] = 1.0  # nothing is known of how near they are
-    certain = np.isinf(worth)
+            weight = np.where(distances > 0, nearest / distances, np.inf)
+            weight[np.isinf(nearest[:, 0])] = 1.0  # nothing is known of how near they are
+    certain = np.isinf(weight)
     decided = certain.any(axis=1)
-    worth[decided] = certain[decided]
-    return worth
+    weight[decided] = certain[decided]
+    return weight
 
 
 def tally(codes: Array, votes: Floats, n_classes: int) -> Floats:
@@ -70,18 +70,19 @@ def posterior(votes: Floats, counted: Floats, prior: Floats, smoothing: float) -
     return (votes * (counted / total) + smoothing * prior) / (counted + smoothing)
 
 
-def _check(worth: Floats, shape: tuple[int, ...]) -> None:
-    if worth.shape != shape:
+def _check(weight: Floats, shape: tuple[int, ...]) -> None:
+    if weight.shape != shape:
         raise ValueError(
-            f"Expected weights(distances) of the shape of the distances {shape}, got {worth.shape}."
+            f"Expected weights(distances) of the shape of the distances {shape}, got "
+            f"{weight.shape}."
         )
-    bad = np.isnan(worth) | (worth < 0)
+    bad = np.isnan(weight) | (weight < 0)
     if bad.any():
         raise ValueError(
-            f"Expected weights(distances) that are not negative, got {worth[bad][0]:g}. Choose a "
+            f"Expected weights(distances) that are not negative, got {weight[bad][0]:g}. Choose a "
             "function that has a value at every distance."
         )
-    if not worth.any(axis=1).all():
+    if not weight.any(axis=1).all():
         raise ValueError(
             "All neighbors of some sample is getting zero weights. Please modify 'weights' to "
             "avoid this case if you are using a user-defined function."

@@ -1,4 +1,4 @@
-"""Error and log loss by number of neighbors."""
+"""Charts of neighbors: error and log loss by the number of them."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from posterior.data.names import feature_names, plain
+from posterior.data.names import plain
 from posterior.data.typing import Floats
 from posterior.estimators import KDB, TAN
 from posterior.plots.look import INK, PALETTE, PAPER, Chart, heading, optional
@@ -38,9 +38,7 @@ def structure(model: Any) -> Chart:
             f"{type(model).__name__}."
         )
     alt = optional("altair")
-    known = feature_names(model)
-    shown = range(model.n_features_in_) if known is None else known
-    names = [_cut(str(plain(name))) for name in shown]
+    names = [_cut(str(plain(name))) for name in model.fitted_.reader.names]
     parents = {j: above for j, above in enumerate(model.structure_) if above is not None}
     width = {j: LETTER * max(len(names[j]), 2) + 16 for j in parents}
     rows = _rows(parents)

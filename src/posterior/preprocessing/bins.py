@@ -1,17 +1,104 @@
-"""Cells as numbers of bins, as ones in the column of their bin, and back."""
+"""Base class of discretizers: cells become bins, as numbers or as ones in a column, and back."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import check_is_fitted
 
 from posterior import kernels
+from posterior.data import frames
 from posterior.data.rows import Features
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Floats, Integers
 from posterior.engines.local import Local
+from posterior.readers.columns import Columns
+
+FLOATS = (np.float64, np.float32)
+
+
+class Discretizer(TransformerMixin, BaseEstimator):
+    """Columns cut into bins. What a call learns is put in place at its end, all at once."""
+
+    encode: str
+    n_bins_: Integers
+    n_features_in_: int
+    feature_names_in_: Array  # of tables whose columns have names
+
+    @abstractmethod
+    def _table(self, X: Any, fitting: bool) -> Array:
+        """The numbers of any container."""
+
+    @abstractmethod
+    def _cuts(self) -> Sequence[Floats]:
+        """The inner edges of the bins of each column."""
+
+    @abstractmethod
+    def _ends(self) -> list[Array]:
+        """The same between the lowest and the highest value."""
+
+    def _read(self, X: Any, *, known: bool = True, fitting: bool = False) -> tuple[Columns, Array]:
+        """The columns of a table, which must be those that are known, and its numbers."""
+        table = self._table(X, fitting)
+        named = table if frames.as_frame(X) is None else X
+        if not known:
+            return Columns(type(self).__name__).of(named), table
+        columns = self._columns()
+        columns.check(named)
+        return columns, table
+
+    def _columns(self) -> Columns:
+        names = vars(self).get("feature_names_in_")
+        known = None if names is None else tuple(names)
+        return Columns(type(self).__name__, self.n_features_in_, known)
+
+    def _learn(self, columns: Columns, **learned: Any) -> Self:
+        """Put in place what was learned."""
+        names = {} if columns.names is None else {"feature_names_in_": columns.array()}
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(learned, n_features_in_=columns.n, **names)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The bin of each cell, as its number or as a one in its column."""
+        check_is_fitted(self)
+        codes = digitized(self._read(X)[1], self._cuts())
+        if self.encode == "ordinal":
+            return codes
+        return one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")
+
+    def inverse_transform(self, X: Any) -> Array:
+        """The middle of the bin of each cell."""
+        return centers(self._codes(X), self._ends())
+
+    def _codes(self, X: Any) -> Array:
+        """Numbers of bins from what `transform` gave."""
+        check_is_fitted(self)
+        from_columns = self.encode != "ordinal"
+        codes = check_array(
+            X,
+            accept_sparse="csc" if from_columns else False,
+            dtype=FLOATS,
+            ensure_all_finite="allow-nan",
+        )
+        if from_columns:
+            codes = from_one_hot(codes, self.n_bins_)
+        if codes.shape[1] != len(self.n_bins_):
+            raise ValueError(
+                f"Incorrect number of features. Expecting {len(self.n_bins_)}, received "
+                f"{codes.shape[1]}."
+            )
+        return np.asarray(codes)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 def digitized(X: Array, cuts: Sequence[Floats]) -> Array:

@@ -7,15 +7,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, resample
 from sklearn.utils._param_validation import Interval, Options, StrOptions
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from posterior.data import containers, frames, validate
+from posterior.data import containers, validate
 from posterior.data.rows import readable
 from posterior.data.typing import Array, Floats, Integers
-from posterior.preprocessing import bins
+from posterior.preprocessing.bins import FLOATS, Discretizer
 from posterior.preprocessing.edges import kmeans_edges, quantile_edges
 
 NARROW = 8  # roundings of the largest edge: bins that are not wider are removed
@@ -32,7 +31,7 @@ METHODS = {
 }
 
 
-class KBinsDiscretizer(TransformerMixin, BaseEstimator):
+class KBinsDiscretizer(Discretizer):
     """Every column cut into bins of equal width, of equal weight, or around centers of k-means.
 
     A cell of bin k has eₖ ≤ x < eₖ₊₁; the first and the last bin reach to infinity. Parameters,
@@ -75,8 +74,6 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
     """
 
     bin_edges_: Array
-    n_bins_: Integers
-    n_features_in_: int
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_bins": [Interval(Integral, 2, None, closed="left"), "array-like"],
@@ -117,7 +114,7 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), optional
         """
         self._validate_params()
-        table = self._table(X, "numeric", reset=True)
+        columns, table = self._read(X, known=False, fitting=True)
         weight = validate.weights(sample_weight, len(table))
         if self.subsample is not None and len(table) > self.subsample:
             # rows are drawn by their weight, and count once from here on
@@ -142,9 +139,8 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
         for j, column in enumerate(table.T):
             ends = lowest[j], highest[j]
             edges[j] = self._edges(j, column, ends, weight, int(n_bins[j]))
-        self.bin_edges_ = edges
-        self.n_bins_ = np.array([len(e) - 1 for e in edges], np.int64)
-        return self
+        n_bins = np.array([len(e) - 1 for e in edges], np.int64)
+        return self._learn(columns, bin_edges_=edges, n_bins_=n_bins)
 
     def _asked(self, n_features: int) -> Integers:
         """The number of bins wanted of each feature."""
@@ -190,45 +186,23 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
             )
         return edges
 
-    def _table(self, X: Any, dtype: Any, reset: bool) -> Array:
+    def _table(self, X: Any, fitting: bool) -> Array:
         """Numbers of any container; truths are 0 and 1."""
-        frame = frames.as_frame(X)
         numbers = containers.plain_numbers(X, containers.CONVERT)
-        if frame is not None:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return np.asarray(check_array(numbers, dtype=dtype, ensure_all_finite="allow-nan"))
-        checked = validate_data(
-            self, numbers, dtype=dtype, reset=reset, ensure_all_finite="allow-nan"
+        checked = check_array(
+            numbers,
+            dtype="numeric" if fitting else self.dtype or FLOATS,
+            ensure_all_finite="allow-nan",
+            estimator=self,
+            input_name="X",
         )
         return readable(np.asarray(checked))
 
-    def transform(self, X: Any) -> Any:
-        """The bin of each cell, as its number or as a one in its column."""
-        check_is_fitted(self)
-        dtype = [np.float64, np.float32] if self.dtype is None else self.dtype
-        table = self._table(X, dtype, reset=False)
-        codes = bins.digitized(table, [edges[1:-1] for edges in self.bin_edges_])
-        if self.encode == "ordinal":
-            return codes
-        return bins.one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")
+    def _cuts(self) -> list[Floats]:
+        return [edges[1:-1] for edges in self.bin_edges_]
 
-    def inverse_transform(self, X: Any) -> Array:
-        """The middle of the bin of each cell."""
-        check_is_fitted(self)
-        codes = check_array(
-            X,
-            accept_sparse="csc" if "onehot" in self.encode else False,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-        )
-        if "onehot" in self.encode:
-            codes = bins.from_one_hot(codes, self.n_bins_)
-        if codes.shape[1] != len(self.n_bins_):
-            raise ValueError(
-                f"Incorrect number of features. Expecting {len(self.n_bins_)}, received "
-                f"{codes.shape[1]}."
-            )
-        return bins.centers(codes, list(self.bin_edges_))
+    def _ends(self) -> list[Array]:
+        return list(self.bin_edges_)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the columns that `transform` gives."""
@@ -238,8 +212,3 @@ class KBinsDiscretizer(TransformerMixin, BaseEstimator):
             return names
         each = zip(names, self.n_bins_, strict=True)
         return np.array([f"{n}_{float(b)}" for n, k in each for b in range(k)], object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

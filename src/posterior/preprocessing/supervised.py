@@ -3,26 +3,59 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import check_array
+from sklearn.utils import Tags, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from posterior.data import containers, frames, validate
 from posterior.data.rows import readable
-from posterior.data.typing import Array, Floats, Integers
+from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
-from posterior.preprocessing import bins
+from posterior.preprocessing.bins import FLOATS, Discretizer, centers
+from posterior.readers.columns import Columns
 from posterior.statistics.class_cuts import cut_points, ranges
 from posterior.statistics.class_histogram import ClassHistogram, class_histograms
 
 
-class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassCounts:
+    """The classes of some rows, and how much of each lies at every value of each column."""
+
+    classes: Array  # sorted
+    columns: list[ClassHistogram]
+
+    def among(self, classes: Array) -> ClassCounts:
+        """With room for more classes."""
+        place = np.searchsorted(classes, self.classes)
+        return ClassCounts(classes, [part.placed(place, len(classes)) for part in self.columns])
+
+    def __add__(self, other: ClassCounts, /) -> ClassCounts:
+        classes = validate.union(self.classes, other.classes)
+        pairs = zip(self.among(classes).columns, other.among(classes).columns, strict=True)
+        return ClassCounts(classes, [a + b for a, b in pairs])
+
+    def __sub__(self, other: ClassCounts, /) -> ClassCounts:
+        """Without rows of the same classes, of which all values were counted one by one."""
+        pairs = zip(self.columns, other.among(self.classes).columns, strict=True)
+        return ClassCounts(self.classes, [a - b for a, b in pairs])
+
+    def counted(self) -> ClassCounts:
+        """Without classes of which no row counts: rows taken back then leave no trace."""
+        counted = np.any([part.counts.any(axis=0) for part in self.columns], axis=0)
+        if counted.all() or not counted.any():
+            return self
+        return ClassCounts(
+            self.classes[counted], [part.of_classes(counted) for part in self.columns]
+        )
+
+
+class SupervisedDiscretizer(Discretizer):
     """Every column cut where its classes change, as long as a cut tells more than it costs.
 
     A part S of n rows and k classes is cut in two where n₁ H(S₁) + n₂ H(S₂) is least, if
@@ -74,11 +107,9 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
     """
 
     cut_points_: list[Floats]
-    n_bins_: Integers
     classes_: Array
     statistics_: list[ClassHistogram]
     error_: Floats
-    n_features_in_: int
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "method": [StrOptions({"mdl", "frequency"})],
@@ -110,26 +141,21 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), optional
             A weight of two is two rows.
         """
-        learned = clone(self).partial_fit(X, y, sample_weight=sample_weight)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update({n: v for n, v in vars(learned).items() if n.endswith("_")})
-        return self
+        self._validate_params()
+        columns, table = self._read(X, known=False, fitting=True)
+        weight = validate.weights(sample_weight, len(table))
+        return self._accept(columns, self._counts(table, y, weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows, of classes known or new."""
         self._validate_params()
-        first = not hasattr(self, "statistics_")
-        learned = copy(self)  # a call that fails leaves no trace
-        table = learned._table(X, reset=first)
-        found, codes = validate.labels(y, len(table))
+        first = "statistics_" not in vars(self)
+        columns, table = self._read(X, known=not first, fitting=True)
         weight = validate.weights(sample_weight, len(table), required=first)
-        known = found if first else self.classes_
+        total = self._counts(table, y, weight)
         if classes is not None:
-            known = validate.union(known, np.asarray(classes))
-        each = Local().map
-        more = class_histograms(table, codes, weight, len(found), self.max_values, each)
-        self.__dict__.update(vars(learned._add(found, more, known)))
-        return self
+            total = total.among(validate.union(total.classes, np.asarray(classes)))
+        return self._accept(columns, total if first else self._known() + total)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back: the cut points of those that are left.
@@ -137,30 +163,27 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         Exact, and possible, as long as no column has more than `max_values` values.
         """
         check_is_fitted(self)
-        table = self._table(X, reset=False)
-        found, codes = validate.labels(y, len(table))
+        columns, table = self._read(X, fitting=True)
+        known = self._known()
         weight = validate.weights(sample_weight, len(table), required=False)
-        if not np.isin(found, self.classes_).all():
+        less = self._counts(table, y, weight, len(table) + 1)
+        if not np.isin(less.classes, known.classes).all():
             raise ValueError(
-                f"Expected rows that were learned, got classes {found.tolist()} of which some "
-                "were never seen."
+                f"Expected rows that were learned, got classes {less.classes.tolist()} of which "
+                "some were never seen."
             )
-        less = class_histograms(table, codes, weight, len(found), len(table) + 1)
-        rough = [j for j, part in enumerate(self.statistics_) if part.error > 0]
+        rough = [j for j, part in enumerate(known.columns) if part.error > 0]
         if rough:
             raise ValueError(
                 f"Expected columns whose values were counted one by one, but feature {rough[0]} "
                 f"has more than max_values={self.max_values}. Raise max_values, and fit."
             )
-        place = np.searchsorted(self.classes_, found)
-        k = len(self.classes_)
-        pairs = zip(self.statistics_, less, strict=True)
-        left = [a - b.placed(place, k) for a, b in pairs]
-        if any((part.counts < 0).any() for part in left):
+        left = known - less
+        if any((part.counts < 0).any() for part in left.columns):
             raise ValueError("Expected rows that were learned, got some that were not.")
-        if not any(part.weight for part in left):
+        if not any(part.weight for part in left.columns):
             raise ValueError("Expected some rows to remain; to start anew, call fit().")
-        return self._accept(self.classes_, left)
+        return self._accept(columns, left)
 
     def merge(self, other: SupervisedDiscretizer) -> Self:
         """Add the rows that another discretizer has seen."""
@@ -170,40 +193,42 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"Expected {self.n_features_in_} features, as here, got {other.n_features_in_}."
             )
-        mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
+        mine, theirs = (vars(model).get("feature_names_in_") for model in (self, other))
         if mine is not None and theirs is not None and list(mine) != list(theirs):
             raise ValueError(f"Expected features {list(mine)}, got {list(theirs)}.")
-        return self._add(other.classes_, other.statistics_, self.classes_)
+        more = ClassCounts(other.classes_, other.statistics_)
+        return self._accept(self._columns(), self._known() + more)
 
     def __add__(self, other: SupervisedDiscretizer, /) -> Self:
         return copy(self).merge(other)
 
-    def _add(self, found: Array, more: list[ClassHistogram], known: Array) -> Self:
-        classes = validate.union(known, found)
-        place = np.searchsorted(classes, found)
-        statistics = [part.placed(place, len(classes)) for part in more]
-        if hasattr(self, "statistics_"):
-            place = np.searchsorted(classes, self.classes_)
-            before = [part.placed(place, len(classes)) for part in self.statistics_]
-            statistics = [a + b for a, b in zip(before, statistics, strict=True)]
-        return self._accept(classes, statistics)
+    def _known(self) -> ClassCounts:
+        return ClassCounts(self.classes_, self.statistics_)
 
-    def _accept(self, classes: Array, statistics: list[ClassHistogram]) -> Self:
-        """Of the classes those with rows that count: rows taken back then leave no trace."""
+    def _counts(
+        self, table: Array, y: Any, weight: Floats | None, limit: int | None = None
+    ) -> ClassCounts:
+        """What rows count, values one by one up to a limit."""
+        classes, codes = validate.labels(y, len(table))
+        limit = self.max_values if limit is None else limit
+        return ClassCounts(
+            classes, class_histograms(table, codes, weight, len(classes), limit, Local().map)
+        )
+
+    def _accept(self, columns: Columns, total: ClassCounts) -> Self:
+        total = total.counted()
         n_bins = self.n_bins if self.method == "frequency" else None
-        counted = np.any([part.counts.any(axis=0) for part in statistics], axis=0)
-        if counted.any() and not counted.all():
-            classes, statistics = (
-                classes[counted],
-                [part.of_classes(counted) for part in statistics],
-            )
-        self.classes_, self.statistics_ = classes, statistics
-        self.cut_points_ = cut_points(statistics, n_bins, Local().map)
-        self.n_bins_ = np.array([len(cuts) + 1 for cuts in self.cut_points_], np.int64)
-        self.error_ = np.array([part.error / (part.weight or 1.0) for part in statistics])
-        return self
+        cuts = cut_points(total.columns, n_bins, Local().map)
+        return self._learn(
+            columns,
+            classes_=total.classes,
+            statistics_=total.columns,
+            cut_points_=cuts,
+            n_bins_=np.array([len(c) + 1 for c in cuts], np.int64),
+            error_=np.array([part.error / (part.weight or 1.0) for part in total.columns]),
+        )
 
-    def _table(self, X: Any, reset: bool) -> Array:
+    def _table(self, X: Any, fitting: bool) -> Array:
         """Numbers of a table, checked; those of a frame column by column."""
         frame = frames.as_frame(X)
         table = X if sparse.issparse(X) else containers.read(X)
@@ -216,9 +241,8 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
                     )
             table = np.stack([frames.numbers(column) for column in table], axis=1)
         if frame is None:
-            dtype = [np.float64, np.float32]
-            checked = validate_data(
-                self, table, reset=reset, dtype=dtype, ensure_all_finite="allow-nan"
+            checked = check_array(
+                table, dtype=FLOATS, ensure_all_finite="allow-nan", estimator=self, input_name="X"
             )
             return readable(np.asarray(checked))
         table = np.ascontiguousarray(table, np.float64)
@@ -229,16 +253,14 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
             allow_negative=True,
             estimator=type(self).__name__,
         )
-        validate_data(self, X, reset=reset, skip_check_array=True)
         return table
 
-    def transform(self, X: Any) -> Any:
-        """The bin of each cell, as its number or as a one in its column."""
-        check_is_fitted(self)
-        codes = bins.digitized(self._table(X, reset=False), self.cut_points_)
-        if self.encode == "ordinal":
-            return codes
-        return bins.one_hot(codes, self.n_bins_, dense=self.encode == "onehot-dense")
+    def _cuts(self) -> list[Floats]:
+        return self.cut_points_
+
+    def _ends(self) -> list[Array]:
+        parts = zip(self.statistics_, self.cut_points_, strict=True)
+        return [np.r_[part.lowest, cuts, part.highest] for part, cuts in parts]
 
     def inverse_transform(self, X: Any, *, text: bool = False) -> Array:
         """The middle of the bin of each cell, or its range as text.
@@ -246,18 +268,8 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         Bins at the ends reach to the lowest and the highest value seen. A missing cell is NaN, or
         None as text.
         """
-        check_is_fitted(self)
-        sparse = "csc" if "onehot" in self.encode else False
-        codes = check_array(
-            X, accept_sparse=sparse, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-        )
-        if "onehot" in self.encode:
-            codes = bins.from_one_hot(codes, self.n_bins_)
-        if codes.shape[1] != self.n_features_in_:
-            raise ValueError(f"Expected {self.n_features_in_} features, got {codes.shape[1]}.")
-        parts = zip(self.statistics_, self.cut_points_, strict=True)
-        ends = [np.r_[part.lowest, cuts, part.highest] for part, cuts in parts]
-        middle = bins.centers(codes, ends)
+        codes = self._codes(X)
+        middle = centers(codes, self._ends())
         if not text:
             return middle
         out = np.full(codes.shape, None, object)
@@ -280,8 +292,7 @@ class SupervisedDiscretizer(TransformerMixin, BaseEstimator):
         each = zip(names, self.intervals(), strict=True)
         return np.array([f"{name} in {part}" for name, parts in each for part in parts], object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags

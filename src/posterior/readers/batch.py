@@ -19,7 +19,7 @@ Grouping = Callable[[Any, Floats | None, int], Hard]  # of a column of labels, w
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchRows:
-    """A batch as rows: features by a reader that knows the columns, groups by a column of labels."""
+    """A batch as rows: features by a reader that knows the columns, groups by their labels."""
 
     reader: Reader
     grouping: Grouping

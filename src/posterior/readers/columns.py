@@ -36,9 +36,14 @@ class Columns:
         known = _estimator(self.owner)()
         known.n_features_in_ = self.n
         if self.names is not None:
-            known.feature_names_in_ = self.array()
+            known.feature_names_in_ = self.given
         _check_feature_names(known, X, reset=False)
         _check_n_features(known, X, reset=False)
+
+    @property
+    def given(self) -> Array | None:
+        """The names that the table had."""
+        return None if self.names is None else np.array(self.names, dtype=object)
 
     def array(self) -> Array:
         """The names, or the places of columns without a name."""

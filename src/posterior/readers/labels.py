@@ -32,18 +32,21 @@ class Labels:
         return cls(classes, weightless=dict(_weightless(classes[codes], weight))), codes
 
     @classmethod
-    def named(cls, classes: Any) -> Labels:
-        """Classes of which no row has come yet, and besides which none may."""
-        return cls(np.unique(classes), closed=True)
-
-    def check_same(self, classes: Any) -> None:
-        """Refuse classes that are named again, and are others."""
-        given = np.asarray(classes)
-        if len(given) != len(self) or not np.array_equal(np.sort(given), self.classes):
+    def among(cls, before: Labels | None, y: Any, named: Any, n_rows: int, needed: bool) -> Labels:
+        """The classes of a stream: those before, or those that the first call names or brings."""
+        if before is None:
+            if named is not None:
+                return cls(np.unique(named), closed=True)
+            if needed:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            return cls(validate.labels(y, n_rows)[0])
+        given = before.classes if named is None else np.asarray(named)
+        if len(given) != len(before) or not np.array_equal(np.sort(given), before.classes):
             raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
-                f"{self.classes!r}"
+                f"`classes={named!r}` is not the same as on last call to partial_fit, was: "
+                f"{before.classes!r}"
             )
+        return before
 
     def more(self, y: Any, weight: Floats | None, n_rows: int) -> tuple[Labels, Codes]:
         """After more rows, whose classes may be new; and the codes of these rows."""

@@ -141,7 +141,7 @@ class MixedColumns(TableReader):
         if sparse.issparse(X) and self.rules.takes_sparse():
             rows = self._sparse(X)
             columns = self.columns.of(X)
-            return replace(self, columns=columns, kinds=("number",) * columns.n), rows
+            return replace(self, columns=columns, kinds=_numbers(columns.n)), rows
         table = self.table(X, known=False)
         columns = learned_columns(self.columns, X, table)
         learned = replace(self, columns=columns, kinds=())
@@ -162,7 +162,7 @@ class MixedColumns(TableReader):
     def _kinds(self, table: Array | list[Cells]) -> tuple[Kind, ...]:
         """What columns hold; sentences are texts if asked, and otherwise categories."""
         if isinstance(table, np.ndarray):
-            return ("number",) * self.columns.n
+            return _numbers(self.columns.n)
         kind = frames.kind_or_text if self.texts else frames.kind
         pairs = zip(self.labels(), table, strict=True)
         return tuple("category" if n in self.rules.by_name else kind(cells) for n, cells in pairs)
@@ -176,7 +176,8 @@ class MixedColumns(TableReader):
 
     def corrected(self, kinds: Mapping[Any, Kind]) -> Self:
         pairs = zip(self.labels(), self.kinds, strict=True)
-        return replace(self, kinds=tuple(kinds.get(name, kind) for name, kind in pairs))
+        found = tuple(kinds.get(name, kind) for name, kind in pairs)
+        return self if found == self.kinds else replace(self, kinds=found)
 
     def check_same(self, other: Reader) -> None:
         self.columns.check_same(other.columns)
@@ -273,6 +274,11 @@ class MixedColumns(TableReader):
         words = any(column.dtype.kind in "OU" for column in table.values())
         columns = [c.astype(object) if words else c for c in table.values()]
         return np.stack(columns, axis=1)
+
+
+def _numbers(n: int) -> tuple[Kind, ...]:
+    kind: Kind = "number"
+    return (kind,) * n
 
 
 def _sampled(part: Any, i: int, kind: Kind) -> Array:

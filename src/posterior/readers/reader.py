@@ -45,6 +45,7 @@ class Reader(ABC):
 
     def check(self, X: Any, first_row: int = 0, fitting: bool = False) -> None:
         """Refuse cells that have no meaning, and say where they stand."""
+        return
 
     def check_chunk(self, X: Any, first_row: int = 0, fitting: bool = False) -> None:
         """Look at a chunk while it is in cache, unless what is made of it tells of bad cells."""
@@ -52,9 +53,11 @@ class Reader(ABC):
 
     def check_scores(self, scores: Floats, X: Any, first_row: int) -> None:
         """Look at the scores of a chunk instead, where they tell of bad cells."""
+        return
 
     def describe(self, tags: InputTags) -> None:
         """Say in scikit-learn's tags what is read."""
+        return
 
     def check_same(self, other: Reader) -> None:
         """Refuse to merge what was read in another way."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from posterior.data import frames
 from posterior.data.typing import Array, Codes, Integers
@@ -55,7 +54,7 @@ class LabeledRows:
         names = tuple(column.name for column in classifier.roles.used)
         key = classifier.reads, classifier.keep_missing, names
         if key not in self.readings:
-            self.readings[key] = clone(classifier).read(self.frame, reset=True)
+            _, self.readings[key] = classifier.learn(self.frame)
         return self.readings[key]
 
 

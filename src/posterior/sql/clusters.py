@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from posterior.estimators.kmeans.clusters_base import Clusters
+from posterior.estimators.kmeans.base import Clusters
 from posterior.families.symbols import FARTHEST, from_zero
 from posterior.sql.densities import within
 from posterior.sql.expressions import SQL, less, negative, times
@@ -17,7 +17,7 @@ from posterior.sql.sql_scores import Scores, Term, scores
 @scores.register
 def _(model: Clusters, columns: Sequence[Column]) -> Scores:
     """s_k = -|x - c_k|², of the cells that are there;  p(k | x) ∝ π_k exp(s_k / 2σ²)"""
-    if model._sparse:
+    if model.fitted_.sparse:
         raise TypeError(
             f"Expected a {type(model).__name__} fitted to dense rows, got one fitted to sparse "
             "rows. Fit it to X.toarray()."

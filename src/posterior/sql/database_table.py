@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from posterior.data.typing import Array
-from posterior.estimators.summed_classifier import Learner
+from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.families.family import AnyFamily, Summed
 from posterior.generative.joint import JointStatistics
 from posterior.readers.numbered import NumberedCategories
@@ -31,14 +31,15 @@ ROWS = 65_536  # of a batch
 
 
 def summed(
-    learner: Learner, database: Database, query: str, y: str, always: bool
+    learner: SummedClassifier, database: Database, query: str, y: str, always: bool
 ) -> tuple[Reader, Array, JointStatistics[Any]]:
     """How rows are read, the classes, and their sums, which the database takes.
 
     `NotInsideError` says why it does not take them.
     """
-    if not learner.reader.by_column:  # it sees rows whole, or by what others hold
-        raise NotInsideError(f"{learner.reader.columns.owner} needs more than sums by class.")
+    reader = learner.reader()
+    if not reader.by_column:  # it sees rows whole, or by what others hold
+        raise NotInsideError(f"{type(learner).__name__} needs more than sums by class.")
     kinds = database.columns(query)  # as they are now
     if kinds[y] == "other":
         raise NotInsideError(f"Classes in {y!r} are of no plain kind.")
@@ -47,7 +48,7 @@ def summed(
         raise NotInsideError("There are no rows.")
     features = sample.drop_columns([y])
     try:
-        reader, _ = learner.reader.learn(features)
+        reader, _ = reader.learn(features)
         family = learner.rule(reader, None).family
     except (TypeError, ValueError) as error:  # reading the rows will say where
         raise NotInsideError(str(error)) from error

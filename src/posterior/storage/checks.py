@@ -14,27 +14,32 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.data.rows import CodedRows, SparseRows
-from posterior.estimators.dependence.dependence_base import DependenceClassifier
+from posterior.engines.local import Local
 from posterior.estimators.hooks import Hooks
-from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
+from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.logistic.logistic_base import LogisticModel
 from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
 from posterior.estimators.mixture.mixture_base import MixtureModel
 from posterior.estimators.neighbors import KNeighborsClassifier
-from posterior.estimators.neighbors.metric_names import Metric
-from posterior.estimators.neighbors.search_method import Search
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.estimators.text.weights import TfidfTransformer
 from posterior.families import Product
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
+from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.generative.rule import Rule
 from posterior.kernels.terms import Terms
-from posterior.neighbors.examples import Examples
-from posterior.neighbors.table_columns import Columns
+from posterior.neighbors.fitted_neighbors import FittedNeighbors
+from posterior.neighbors.input_by_metric import MixedTable
+from posterior.neighbors.metrics import Metric
+from posterior.neighbors.mixed_rows import MixedRows
+from posterior.neighbors.neighbor_search import Search, SearchMethod
+from posterior.neighbors.training_rows import TrainingRows
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
+from posterior.readers.binned import BinnedColumns
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import MixedColumns as MixedReader
 from posterior.readers.reader import Reader
@@ -92,19 +97,19 @@ def _(value: CodedRows) -> None:
 
 
 @check.register
-def _(value: Columns) -> None:
+def _(value: MixedRows) -> None:
     expect(len({shape_of(part) for part in value.parts}) == 1, "columns of equal length")
     expect(len(value.names) == len(value.parts), "a name for each column")
     expect(all(part.ndim == 1 and part.dtype.kind in "Of" for part in value.parts), "columns")
 
 
 @check.register
-def _(value: Examples) -> None:
+def _(value: TrainingRows) -> None:
     codes, n = value.codes, shape_of(value.X)[0]
-    expect(codes.dtype.kind == "i" and codes.shape == (n, len(value.n_classes)), "a code a row")
-    for column, n_classes in zip(codes.T, value.n_classes, strict=True):
-        inside = column.min(initial=0) >= 0 and column.max(initial=-1) < n_classes
-        expect(type(n_classes) is int and inside, "codes of classes")
+    expect(shape_of(codes) == (n, len(value.classes)) and codes.dtype.kind == "i", "a code a row")
+    for column, classes in zip(codes.T, value.classes, strict=True):
+        inside = column.min(initial=0) >= 0 and column.max(initial=-1) < _n_classes(classes)
+        expect(inside, "codes of classes")
     weight = value.weight
     expect(weight is None or (weight.shape == (n,) and weight.dtype == np.float64), "weights")
     expect(weight is None or bool((np.isfinite(weight) & (weight >= 0)).all()), "weights")
@@ -112,10 +117,16 @@ def _(value: Examples) -> None:
 
 @check.register
 def _(value: Search) -> None:
-    expect(isinstance(value._examples, Examples), "the rows of a search")
-    metric, X = value._metric, value._examples.X
+    expect(isinstance(value.rows, TrainingRows), "the rows of a search")
+    expect(isinstance(value.engine, Local), "the engine of a search")
+    known = value.method is None or isinstance(value.method, SearchMethod)
+    expect(known and type(value.n_neighbors) is int, "the method of a search")
+    metric, X, shape = value.metric, value.rows.X, shape_of(value.rows.X)
     expect(isinstance(metric, Metric) and isinstance(metric.name, str), "the name of a metric")
     expect(metric.settings.get("p", 1) > 0, "a positive power")
+    for name in {"V", "VI"} & set(metric.settings):  # SciPy does not look at how wide they are
+        size = np.shape(metric.settings[name])
+        expect(size in (shape[1:], shape[1:] * 2), f"{name} as wide as the rows")
     # a tree, and sorting, of what has no order may not end
     cells = X.data if isinstance(X, SparseRows) else X
     if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
@@ -125,12 +136,17 @@ def _(value: Search) -> None:
 
 @check.register
 def _(value: Fitted) -> None:
-    reader, labels, n = value.reader, value.labels, value.reader.columns.n
-    expect(isinstance(reader, Reader) and type(n) is int and n > 0, "how rows are read")
-    names = reader.columns.names
-    expect(names is None or len(names) == n, "a name of each column")
+    reader, labels, n = value.reader, value.labels, _n_columns(value.reader)
     if isinstance(reader, MixedReader):
         expect(len(reader.kinds) == n, "a kind of each column")
+    if isinstance(reader, BinnedColumns):
+        numbers, cuts = len(reader.places()[0]), reader.cuts or ()
+        expect(len(reader.kinds) == n, "a kind of each column")
+        expect(len(cuts) == len(reader.ends) == numbers, "bins of numbers")
+        expect(all(_ascending(np.array(c, np.float64)) for c in cuts), "cut points in order")
+        coding = reader.coding()
+        families: list[Any] = [value.rule.family, value.joint and value.joint.family]
+        expect(all(f is None or f.coding == coding for f in families), "a model of the same bins")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
     expected = Extent(_n_classes(labels.classes), reader.widths())
     statistics, joint = value.statistics, value.joint
@@ -162,20 +178,6 @@ def _(model: Hooks) -> None:
     if not state.get("_waits") and state.get("_postponed") is None:
         expect(measured(model._joint()) == expected, f"parameters of {expected}")
         _check_columns(model._joint(), model.n_features_in_)
-
-
-@check.register
-def _(model: DependenceClassifier) -> None:
-    state = vars(model)
-    if "statistics_" not in state:
-        return
-    check.dispatch(Hooks)(model)
-    expect(len(model.kinds_) == model.n_features_in_, "a kind of each column")
-    coding = model._coding()
-    expect(len(coding.ends) == len(coding.numbers) == len(model.cut_points_), "bins of numbers")
-    expect(all(_ascending(cuts) for cuts in model.cut_points_.values()), "cut points in order")
-    family = state["joint_"].family
-    expect(family == model._family(), "a model of the same bins and structure")
 
 
 @check.register
@@ -229,38 +231,49 @@ def _(model: LogisticModel) -> None:
         check_stream(state["_stream"], model.n_features_in_, k, shape)
 
 
-@check.register(KMeans)
-@check.register(MiniBatchKMeans)
-def _(model: Any) -> None:
-    state = vars(model)
-    if "cluster_centers_" not in state:
+@check.register
+def _(value: FittedClusters) -> None:
+    n, shape = _n_columns(value.reader), shape_of(value.centers)
+    expect(len(shape) == 2 and shape[1] == n, "centers as wide as the rows")
+    expect(np.isfinite(value.centers).all(), "centers of finite numbers")
+    expect(
+        value.weights is None or shape_of(value.weights) == shape[:1], "a weight of each cluster"
+    )
+    if value.stream is not None:
+        expect(isinstance(value.stream, BatchStream), "a stream of batches")
+        expect(shape_of(value.stream.weight) == shape, "the weight that each center received")
+
+
+@check.register
+def _(model: Clusters) -> None:
+    fitted = vars(model).get("fitted_")
+    if fitted is None:
         return
-    shape = shape_of(model.cluster_centers_)
-    expect(len(shape) == 2 and shape[1] == model.n_features_in_, "centers as wide as the rows")
-    expect(np.isfinite(model.cluster_centers_).all(), "centers of finite numbers")
-    expect(shape_of(model.weights_) == shape[:1], "a weight for each cluster")
-    if "_weight" in state:
-        expect(shape_of(state["_weight"]) == shape, "the weight that each center received")
-        expect(model.n_clusters == shape[0], "as many centers as clusters")
+    expect(isinstance(fitted, FittedClusters), "clusters that were found")
+    if fitted.stream is not None:
+        expect(model.n_clusters == len(fitted.centers), "as many centers as clusters")
+
+
+@check.register
+def _(value: FittedNeighbors) -> None:
+    reader, search = value.reader, value.search
+    expect(isinstance(reader, Reader) and isinstance(search, Search), "rows and their search")
+    check(search.rows)
+    check(search)
+    n, shape = _n_columns(reader), shape_of(search.rows.X)
+    expect(len(shape) == 1 or shape[1] == n, "rows as wide as the queries")
+    if isinstance(reader, MixedTable) and reader.kinds is not None:
+        mixed = isinstance(search.rows.X, MixedRows) and search.rows.X.kinds == reader.kinds
+        expect(mixed, "a kind of each column")
+    expect(type(value.n_neighbors) is int and value.n_neighbors > 0, "a number of neighbors")
 
 
 @check.register
 def _(model: KNeighborsClassifier) -> None:
-    state = vars(model)
-    if "_examples" not in state:
-        return
-    examples, search = model._examples, model._search
-    expect(isinstance(examples, Examples) and isinstance(search, Search), "rows and their search")
-    expect(search._examples.codes is examples.codes, "a search of the rows that vote")
-    many = model.classes_ if model.outputs_2d_ else [model.classes_]
-    expect(tuple(map(_n_classes, many)) == examples.n_classes, "classes of the rows")
-    shape = shape_of(examples.X)
-    expect(len(shape) == 1 or shape[1] == model.n_features_in_, "rows as wide as the queries")
-    expect(type(model.n_samples_fit_) is int, "a number of rows")
-    for settings in (model.metric_params or {}, search._metric.settings):
-        for name in {"V", "VI"} & set(settings):  # SciPy does not look at how wide they are
-            size = np.shape(settings[name])
-            expect(size in (shape[1:], shape[1:] * 2), f"{name} as wide as the rows")
+    fitted = vars(model).get("fitted_")
+    expect(fitted is None or isinstance(fitted, FittedNeighbors), "what was learned")
+    if fitted is not None:
+        check(fitted)
 
 
 @check.register
@@ -334,6 +347,14 @@ def _(model: TfidfTransformer) -> None:
 
 
 Widths: TypeAlias = tuple[int, ...]
+
+
+def _n_columns(reader: Any) -> int:
+    expect(isinstance(reader, Reader), "how rows are read")
+    n, names = reader.columns.n, reader.columns.names
+    expect(type(n) is int and n > 0, "a number of columns")
+    expect(names is None or len(names) == n, "a name of each column")
+    return int(n)
 
 
 def _n_classes(classes: Any) -> int:

@@ -63,17 +63,11 @@ def _decode_type(name: Any) -> type:
     return TYPES[name] if name in TYPES else read_dtype(name).type
 
 
-def _encode_method(value: MethodType) -> Any:
-    """Methods of an engine are handed to the parts of a model that look at rows."""
-    if isinstance(value.__self__, Local) and value.__name__ in VERBS:
-        return value.__self__, value.__name__
-    raise TypeError(f"{value.__name__}, a method")
-
-
-def _decode_method(stored: Any) -> Any:
+def _decode_engine(stored: Any) -> Local:
+    """The engine behind one of its methods, which earlier versions stored."""
     engine, verb = stored
     expect(isinstance(engine, Local) and verb in VERBS, "a method of an engine")
-    return engine.fill if verb == "fill" else engine.sum
+    return engine
 
 
 def _checked_state(state: Any) -> Any:
@@ -142,7 +136,6 @@ CODECS = (
     Codec("decimal", Decimal, str, Decimal),
     Codec("dtype", np.dtype, lambda v: v.str, read_dtype),
     Codec("type", type, _encode_type, _decode_type),
-    Codec("method", MethodType, _encode_method, _decode_method),
     Codec("library", nw.Implementation, lambda v: v.name, lambda t: nw.Implementation[t]),
     Codec("random", np.random.Generator, lambda v: v.bit_generator.state, _decode_generator),
     Codec(
@@ -160,7 +153,8 @@ CODECS = (
     ),
     *map(_sparse, (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)),
 )
-BY_TAG = {codec.tag: codec for codec in CODECS}
+EARLIER = Codec("method", MethodType, repr, _decode_engine)  # is read, and not written any more
+BY_TAG = {codec.tag: codec for codec in (*CODECS, EARLIER)}
 
 
 def codec_of(value: Any) -> Codec | None:

@@ -13,16 +13,33 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from posterior.data.typing import Array, Floats
+from posterior.engines.local import Local
+from posterior.estimators.dependence import KDB
+from posterior.estimators.dependence.base import DependenceClassifier
+from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.naive_bayes import NaiveBayes
+from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
+from posterior.estimators.table_classifier import FittedTable, TableClassifier
 from posterior.generative.fitted import Fitted
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
+from posterior.generative.kmeans.mini_batch_steps import BatchStream
+from posterior.neighbors.fitted_neighbors import FittedNeighbors
+from posterior.neighbors.input_by_metric import MixedTable, reader_of
+from posterior.neighbors.metrics import Metric
+from posterior.neighbors.mixed_rows import MixedRows
+from posterior.neighbors.neighbor_search import Search, SearchMethod
+from posterior.neighbors.training_rows import TrainingRows
 from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import FamilyRules
 from posterior.readers.reader import Reader
 
 State = dict[str, Any]
-BESIDE = ("choice_", "selection_", "tuning_", "file_types_")  # what stays an attribute
+BESIDE = ("choice_", "tuning_", "file_types_")  # what stays an attribute
+
+CLUSTERS = ("weights", "variance", "labels", "inertia", "n_iter", "inertias", "reason")
 
 
 @dataclass(frozen=True)
@@ -41,6 +58,37 @@ class ColumnPlan:
     rules: FamilyRules
 
 
+@dataclass(frozen=True)
+class Examples:
+    """Training rows of neighbors; the model knew their classes."""
+
+    X: Any
+    codes: Array
+    n_classes: tuple[int, ...]
+    weight: Floats | None
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """A search of neighbors, by the attributes that were stored."""
+
+    _examples: Examples
+    _metric: Metric
+    _algorithm: str
+    _k: int
+    _fill: Local
+    _way: SearchMethod | None
+    _index: None = None
+    _gaps: None = None
+    _force: None = None
+    _trial: bool = False
+    _asked: int = 0
+    _reach: Any = None
+
+    def of(self, rows: TrainingRows) -> Search:
+        return Search(rows, self._metric, self._algorithm, self._k, self._fill, self._way)
+
+
 MOVED: dict[str, type | str] = {  # the names that earlier versions wrote
     "generative.HeldOut": "evaluation.HeldOut",
     "generative.Isotonic": "evaluation.Isotonic",
@@ -48,6 +96,11 @@ MOVED: dict[str, type | str] = {  # the names that earlier versions wrote
     "estimators.Column": Column,
     "estimators.ColumnPlan": ColumnPlan,
     "estimators.FamilyRules": "readers.FamilyRules",
+    "estimators.Metric": "neighbors.Metric",
+    "estimators.Search": SearchState,
+    "estimators.Way": "neighbors.SearchMethod",
+    "neighbors.Columns": "neighbors.MixedRows",
+    "neighbors.Examples": Examples,
 }
 
 
@@ -94,7 +147,69 @@ def _reader(model: Any, columns: Columns, state: State) -> Reader:
         return replace(
             reader, columns=columns, rules=rules, kinds=tuple(c.kind for c in plan.columns)
         )
+    if isinstance(model, DependenceClassifier):
+        cuts = tuple(tuple(c.tolist()) for c in state["cut_points_"].values())
+        return replace(
+            reader,
+            columns=columns,
+            kinds=state["kinds_"],
+            cuts=cuts,
+            ends=state["_ends"],
+            structure=state.get("structure_") if isinstance(model, KDB) else None,
+            selection=state.get("selection_"),
+        )
     return reader.of(columns)
 
 
-UPGRADES: dict[type, Callable[[Any, State], State]] = {SummedClassifier: _summed}
+def _table(kind: Any, state: State) -> State:
+    """A model of columns, and how they became what it reads."""
+    if "model_" not in state:
+        return state
+    given = {name: state[name] for name in parameters(kind)}
+    beside = {name: state[name] for name in BESIDE if name in state}
+    names = tuple(state["feature_names_in_"].tolist())
+    fitted = FittedTable(state["model_"], state.get("numbers_"), names, state["class_log_prior_"])
+    return given | beside | {"fitted_": fitted}
+
+
+def _neighbors(kind: Any, state: State) -> State:
+    """Rows and their classes, and how they are searched."""
+    if "_examples" not in state:
+        return state
+    given = {name: state[name] for name in parameters(kind)}
+    old, classes = state["_examples"], state["classes_"]
+    classes = tuple(classes) if state["outputs_2d_"] else (classes,)
+    search = state["_search"].of(TrainingRows(old.X, old.codes, classes, old.weight))
+    reader = reader_of(search.metric, kind.__name__).of(columns_of(kind, state))
+    if isinstance(reader, MixedTable) and isinstance(old.X, MixedRows):
+        reader = replace(reader, kinds=old.X.kinds)
+    k = state["_chosen"] if "_chosen" in state else int(state["n_neighbors"])
+    rest = state["smoothing_"], state["_closed"], state.get("selection_")
+    return given | {"fitted_": FittedNeighbors(reader, search, k, *rest)}
+
+
+def _clusters(kind: Any, state: State) -> State:
+    if "cluster_centers_" not in state:
+        return state
+    given = {name: state[name] for name in parameters(kind)}
+    stream = None
+    if "_weight" in state:
+        course = (state["_weight"], state["_random"], state["n_steps_"], state["_since"])
+        stream = BatchStream(*course)
+    fitted = FittedClusters(
+        kind(**given).reader().of(columns_of(kind, state)),
+        state["cluster_centers_"],
+        sparse=state.get("_sparse", False),
+        stream=stream,
+        **{name: state.get(f"{name}_") for name in CLUSTERS},
+    )
+    beside = {name: state[name] for name in BESIDE if name in state}
+    return given | beside | {"fitted_": fitted}
+
+
+UPGRADES: dict[type, Callable[[Any, State], State]] = {
+    SummedClassifier: _summed,
+    TableClassifier: _table,
+    KNeighborsClassifier: _neighbors,
+    Clusters: _clusters,
+}

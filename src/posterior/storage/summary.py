@@ -63,8 +63,9 @@ def rows_learned(model: Any) -> float | None:
     statistics: Any = getattr(model, "statistics_", None)
     if isinstance(statistics, JointStatistics):
         return float(statistics.weight.rounded().sum())
-    counted = isinstance(statistics, TermCounts | DocumentFrequencies)
-    seen = statistics.n_documents if counted else vars(model).get("n_samples_fit_")
+    if isinstance(statistics, TermCounts | DocumentFrequencies):
+        return float(statistics.n_documents)
+    seen = getattr(model, "n_samples_fit_", None)
     return None if seen is None else float(seen)
 
 

@@ -201,13 +201,14 @@ def built(kind: type[Any], state: dict[str, Any]) -> Any:
             raise ModelFileError(f"Expected fields of {kind.__name__}, got {unknown[0]!r:.60}.")
         value: Any = kind(**state)
     else:
-        check_names(kind, state)
-        value = object.__new__(kind)
         younger = {n: v for n, v in parameters(kind).items() if n not in state}
         if inspect.Parameter.empty in younger.values():
             raise ModelFileError(f"Expected all parameters of {kind.__name__}, got some.")
+        state = upgraded(kind, state | younger)
+        check_names(kind, state)
+        value = object.__new__(kind)
         if issubclass(kind, BaseEstimator):
-            value.__setstate__(upgraded(kind, state | younger))
+            value.__setstate__(state)
         else:
             value.__dict__.update(state)
         value.__dict__ = dict(value.__getstate__())  # what is never stored cannot come from a file

@@ -10,7 +10,8 @@ import numpy as np
 from posterior.app.models import columns, reads_documents
 from posterior.data.names import plain
 from posterior.data.typing import Array
-from posterior.estimators import TableClassifier
+from posterior.estimators import KNeighborsClassifier, TableClassifier
+from posterior.neighbors.mixed_rows import MixedRows
 from posterior.preprocessing.numbers import Levels
 from posterior.preprocessing.roles import ColumnRole
 from posterior.statistics import Counts, Moments
@@ -74,8 +75,9 @@ def _values(model: Any) -> dict[str, tuple[str, ...]]:
     if hasattr(model.model_, "plan_"):
         names = [str(name) for name in model.model_.feature_names_in_]
         return {c.name: c.values for c in _of_families(model.model_, names) if c.values}
-    if (examples := getattr(model.model_, "_examples", None)) is not None:
-        return {c.name: c.values for c in _of_examples(examples.X, []) if c.values}
+    if isinstance(model.model_, KNeighborsClassifier):
+        X = model.model_.fitted_.rows.X
+        return {c.name: c.values for c in _of_examples(X, []) if c.values}
     return {}
 
 
@@ -122,8 +124,8 @@ def _of_encoded(column: Any) -> Column:
 
 
 def _of_numbers(model: Any, names: list[str]) -> tuple[Column, ...]:
-    if (examples := getattr(model, "_examples", None)) is not None:
-        return _of_examples(examples.X, names)
+    if isinstance(model, KNeighborsClassifier):
+        return _of_examples(model.fitted_.rows.X, names)
     features = getattr(getattr(model, "statistics_", None), "features", None)
     if isinstance(features, Counts | CrossSums | Moments):
         return _of_statistics(features, names)
@@ -136,7 +138,7 @@ def _of_numbers(model: Any, names: list[str]) -> tuple[Column, ...]:
 
 def _of_examples(X: Any, names: list[str]) -> tuple[Column, ...]:
     """Columns of rows that are kept."""
-    if not hasattr(X, "parts"):
+    if not isinstance(X, MixedRows):
         dense = X if isinstance(X, np.ndarray) and X.ndim == 2 else None
         if dense is None:
             return tuple(Column(name, "number") for name in names)

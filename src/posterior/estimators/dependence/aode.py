@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,9 +11,16 @@ from sklearn.utils._param_validation import Interval
 
 from posterior.data.rows import Rows
 from posterior.data.typing import Array
-from posterior.estimators.dependence.dependence_base import CONSTRAINTS, DependenceClassifier
+from posterior.estimators.dependence.base import (
+    CONSTRAINTS,
+    DependenceClassifier,
+    DependenceRule,
+)
 from posterior.families.dependence import AveragedOneDependence, BackOff
 from posterior.generative.joint import JointStatistics
+from posterior.generative.rule import Rule
+from posterior.readers.binned import BinnedColumns
+from posterior.readers.labels import Labels
 
 
 class AODE(DependenceClassifier):
@@ -84,14 +92,24 @@ class AODE(DependenceClassifier):
         self.class_prior = class_prior
         self.calibrated = calibrated
 
-    def _family(self) -> AveragedOneDependence:
+    def _family(self, reader: BinnedColumns) -> AveragedOneDependence:
         smoothing, limit = self._smoothing(), float(self.limit)
-        return AveragedOneDependence(self._coding(), smoothing, limit, bool(self.weighted))
+        return AveragedOneDependence(reader.coding(), smoothing, limit, bool(self.weighted))
 
     def _least_rows(self) -> float:
         return max(float(self.limit), 1e-9)
 
-    def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
-        if not isinstance(self._smoothing(), BackOff):  # shares of all rows change with every row
-            return np.ones(len(rows), bool)
-        return super()._decisive(rows, statistics)
+    def rule(self, reader: Any, labels: Labels | None) -> Rule:
+        """Counts of pairs, whose shares may change with every row."""
+        plain = super().rule(reader, labels)
+        if isinstance(self._smoothing(), BackOff):
+            return plain
+        return EveryRowDecides(plain.family, plain.prior, reader.coding(), self._least_rows())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EveryRowDecides(DependenceRule):
+    """Shares of all rows change with every row."""
+
+    def decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
+        return np.ones(len(rows), bool)

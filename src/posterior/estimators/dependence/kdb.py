@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.rows import Rows
 from posterior.data.table import Table
-from posterior.engines.engine import BatchEngine
-from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.dependence.dependence_base import CONSTRAINTS, DependenceClassifier
-from posterior.estimators.dependence.remote_dependence import Total
+from posterior.engines.local import Local
+from posterior.estimators.dependence.base import (
+    CONSTRAINTS,
+    DependenceClassifier,
+    structure_table,
+)
 from posterior.estimators.dependence.select_structure import Choice, choose
-from posterior.estimators.dependence.structures import structure_table
+from posterior.estimators.estimator import learned
+from posterior.estimators.summed_classifier import Look
 from posterior.families.dependence import AveragedOneDependence, KDependence
 from posterior.families.dependence.dependence_graph import (
     by_information,
@@ -25,7 +30,8 @@ from posterior.families.dependence.dependence_graph import (
 from posterior.families.family import AnyFamily
 from posterior.generative.dealing import by_content
 from posterior.generative.joint import JointStatistics, labeling
-from posterior.sources.source import Source
+from posterior.readers.binned import BinnedColumns
+from posterior.readers.labels import Labels
 from posterior.statistics.information import conditional_mutual_information, mutual_information
 
 
@@ -102,60 +108,60 @@ class KDB(DependenceClassifier):
         self.class_prior = class_prior
         self.calibrated = calibrated
 
-    def _family(self) -> KDependence:
-        return KDependence(self._coding(), self.structure_, self._smoothing())
+    structure_ = learned[tuple[Any, ...]](lambda fitted: fitted.reader.structure)
+    selection_ = learned[Table](lambda fitted: fitted.reader.selection)
 
-    def _prepare(self, total: Total) -> None:
+    def _family(self, reader: BinnedColumns) -> KDependence:
+        assert reader.structure is not None
+        return KDependence(reader.coding(), reader.structure, self._smoothing())
+
+    def _prepared(self, reader: Any, labels: Labels | None, look: Look) -> BinnedColumns:
         """The structure, from the counts of pairs, and from those of tuples if it is selective."""
-        super()._prepare(total)
-        self.__dict__.pop("selection_", None)
+        known: BinnedColumns = super()._prepared(reader, labels, look)
         if self.structure is not None:
-            self.structure_ = check_structure(self.structure, len(self.kinds_))
-            return
-        counts = total(self._pairs).features.seen()
+            return replace(known, structure=check_structure(self.structure, len(known.kinds)))
+        counts = look(Counted(AveragedOneDependence(known.coding()))).features.seen()
         told = mutual_information(counts.single())
-        self.structure_ = k_dependence(told, conditional_mutual_information(counts), self.k)
-        if self.selective:
-            choice = total(lambda rows: self._choose(rows, by_information(told)))
-            self.structure_ = selected(self.structure_, choice.order, choice.n_columns, choice.k)
-            self.selection_ = choice.table
+        structure = k_dependence(told, conditional_mutual_information(counts), self.k)
+        known = replace(known, structure=structure)
+        if not self.selective or labels is None:
+            return known
+        choice = look(lambda rows: self._choose(rows, known, labels, by_information(told)))
+        structure = selected(structure, choice.order, choice.n_columns, choice.k)
+        return replace(known, structure=structure, selection=choice.table)
 
     def _chosen_first(self) -> list[str]:
         chosen = super()._chosen_first()
         return chosen if self.structure is not None else [*chosen, "a structure (structure=)"]
 
-    def _pairs(self, rows: Rows) -> JointStatistics[Any]:
-        return self._counted(rows, AveragedOneDependence(self._coding()))
-
-    def _counted(self, rows: Rows, family: AnyFamily) -> JointStatistics[Any]:
-        return self.engine_.sum(labeling(family), rows)
-
-    def _choose(self, rows: Rows, order: list[int]) -> Choice:
+    def _choose(
+        self, rows: Rows, reader: BinnedColumns, labels: Labels, order: list[int]
+    ) -> Choice:
         rows = rows.take(by_content(rows)[0])  # the order in which they came does not matter
-        family = self._family()
-        counted = self._counted(rows, family)
-        log_prior = self._log_prior(counted.weight.rounded())
+        family, rule = self._family(reader), self.rule(reader, labels)
+        counted = Counted(family)(rows)
+        log_prior = rule.prior(counted.weight.rounded())
         return choose(rows, family, counted.features, log_prior, order, self.k, self.engine_.fill)
 
-    def _fit_elsewhere(
-        self, there: tuple[BatchEngine, Source], y: Any, weight: Any, checkpoint: FilePath | None
-    ) -> Self:
+    def _check_elsewhere(self) -> None:
         if self.selective and self.structure is None:
             raise ValueError(
                 "Expected rows in memory: a selective structure is chosen by all rows at once. "
                 "Fit on some of them, and give its structure_ and cut_points_ to "
                 "KDB(structure=..., bins=...)."
             )
-        return super()._fit_elsewhere(there, y, weight, checkpoint)
 
     def structure_table(self) -> Table:
         """Every column that is kept, and its parents by name."""
-        return structure_table(self)
+        check_is_fitted(self)
+        return structure_table(self, self.structure_)
 
-    def _check_mergeable(self, other: Any) -> None:
-        super()._check_mergeable(other)
-        if self.structure_ != other.structure_:
-            raise ValueError(
-                "Expected a model of the same structure to merge. Fit the other with "
-                "structure=model.structure_."
-            )
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """The sums of some rows by a family."""
+
+    family: AnyFamily
+
+    def __call__(self, rows: Rows) -> JointStatistics[Any]:
+        return Local().sum(labeling(self.family), rows)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from sklearn.utils.validation import check_is_fitted
+
 from posterior.data.table import Table
-from posterior.estimators.dependence.dependence_base import CONSTRAINTS, DependenceClassifier
-from posterior.estimators.dependence.structures import structure_table
+from posterior.estimators.dependence.base import (
+    CONSTRAINTS,
+    DependenceClassifier,
+    structure_table,
+)
+from posterior.estimators.estimator import learned
 from posterior.families.dependence import DependenceTree
-from posterior.generative.joint import Joint, JointStatistics
+from posterior.readers.binned import BinnedColumns
 
 
 class TAN(DependenceClassifier):
@@ -62,12 +68,12 @@ class TAN(DependenceClassifier):
         self.class_prior = class_prior
         self.calibrated = calibrated
 
-    def _family(self) -> DependenceTree:
-        return DependenceTree(self._coding(), self._smoothing())
+    structure_ = learned[tuple[Any, ...]](lambda fitted: fitted.model.parameters.parents)
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {**super()._learned(joint, statistics), "structure_": joint.parameters.parents}
+    def _family(self, reader: BinnedColumns) -> DependenceTree:
+        return DependenceTree(reader.coding(), self._smoothing())
 
     def structure_table(self) -> Table:
         """Every column, and its parent by name."""
-        return structure_table(self)
+        check_is_fitted(self)
+        return structure_table(self, self.structure_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self, cast
 
@@ -13,15 +14,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from posterior.data.errors import DegenerateWarning
 from posterior.data.names import quoted
-from posterior.data.rows import Rows
-from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.discriminant.discriminant_base import Discriminant
-from posterior.estimators.elsewhere import found
-from posterior.estimators.numeric import CALIBRATED
-from posterior.estimators.summed import all_or_nothing
+from posterior.data.typing import Floats
+from posterior.engines.locate import locate
+from posterior.estimators.discriminant.base import Discriminant, DiscriminantRule
+from posterior.estimators.estimator import estimated
+from posterior.estimators.remote import FilePath
+from posterior.estimators.summed_classifier import CALIBRATED
 from posterior.families import MultivariateGaussian
 from posterior.families.covariance import KINDS, Kind
+from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
 
 
 class GaussianDiscriminantAnalysis(Discriminant):
@@ -76,7 +81,6 @@ class GaussianDiscriminantAnalysis(Discriminant):
         "predictive": ["boolean"],
         "calibrated": CALIBRATED,
     }
-    covariance_kind_: Kind
 
     def __init__(
         self,
@@ -95,82 +99,80 @@ class GaussianDiscriminantAnalysis(Discriminant):
         self.predictive = predictive
         self.calibrated = calibrated
 
-    @all_or_nothing
+    covariance_ = estimated[Floats](
+        lambda fitted: (
+            fitted.model.parameters.covariance[0]
+            if fitted.model.family.kind == "shared"
+            else fitted.model.parameters.covariance
+        )
+    )
+    covariance_kind_ = estimated[str](lambda fitted: fitted.model.family.kind)
+    log_likelihoods_ = estimated[tuple[float, ...]](lambda fitted: fitted.model.parameters.trace)
+
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
     ) -> Self:
-        """Learn from rows and their classes; what was learned before is dropped.
+        """Learn from rows and their classes, and choose the covariance if it is "tune".
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features), missing cells are NaN or None; or a
             table that is elsewhere, as in `GaussianNB.fit`
-        y : array of shape (n_samples,), or the name of a column of X
-        sample_weight : array of shape (n_samples,), or the name of a column, optional
-        checkpoint : path, optional
-            As in `GaussianNB.fit`.
+        y, sample_weight, checkpoint : as in `GaussianNB.fit`
         """
-        if self.covariance != "tune" or found(X, checkpoint) is not None:
+        if self.covariance != "tune" or locate(X) is not None:
             return super().fit(X, y, sample_weight, checkpoint=checkpoint)
         trial = clone(self).set_params(covariance="shared")
         trial.tune(X, y, sample_weight=sample_weight)
-        self.covariance_kind_ = trial.covariance
-        super().fit(X, y, sample_weight)
-        self.tuning_ = trial.tuning_
+        self.fitted_, self.tuning_ = trial.fitted_, trial.tuning_
         return self
 
     def _kind(self) -> Kind:
-        if self.covariance == "tune":
-            if not hasattr(self, "covariance_kind_"):
-                raise ValueError(
-                    'Expected fit() to choose the covariance first: "tune" needs all rows at once. '
-                    "Name a kind of covariance to learn from a stream or to cross-validate."
-                )
-            return self.covariance_kind_
-        return cast(Kind, self.covariance)
+        if self.covariance != "tune":
+            return cast(Kind, self.covariance)
+        chosen: Fitted | None = vars(self).get("fitted_")
+        if chosen is None:
+            raise ValueError(
+                'Expected fit() to choose the covariance first: "tune" needs all rows at once. '
+                "Name a kind of covariance to learn from a stream or to cross-validate."
+            )
+        return cast(MultivariateGaussian, chosen.rule.family).kind
 
-    def _untouched(self, X: Any, y: Any, sample_weight: Any) -> tuple[Self, Rows]:
-        other, rows = super()._untouched(X, y, sample_weight)
-        if hasattr(self, "covariance_kind_"):
-            other.covariance_kind_ = self.covariance_kind_  # chosen before
-        return other, rows
-
-    def _family(self) -> MultivariateGaussian:
-        return MultivariateGaussian(
+    def rule(self, reader: Reader, labels: Labels | None) -> Rule:
+        """One covariance of the kind asked for, or chosen."""
+        family = MultivariateGaussian(
             self._kind(),
             pseudo_rows=self.pseudo_rows,
             shrinkage=self.shrinkage,
             predictive=self.predictive,
             least=0.0 if self._kind() == "shared" else None,
         )
-
-    def _accept(self, statistics: JointStatistics[Any]) -> None:
-        super()._accept(statistics)
-        rank = self.parameters_.whitening[0].matrix.shape[1]
-        if self._kind() == "shared" and rank < self.n_features_in_:
-            constant = np.flatnonzero(self.parameters_.covariance[0].diagonal() == 0)
-            names = ", ".join(quoted(n) for n in self._feature_names()[constant])
-            warnings.warn(
-                f"The shared covariance has rank {rank} of {self.n_features_in_}: directions in "
-                "which no class deviates are left out"
-                + (
-                    f", such as {names}." if names else ". Some columns are combinations of others."
-                ),
-                DegenerateWarning,
-                stacklevel=2,
-            )
-
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        covariance = joint.parameters.covariance
-        return super()._learned(joint, statistics) | {
-            "covariance_": covariance[0] if self._kind() == "shared" else covariance,
-            "covariance_kind_": self._kind(),
-            "log_likelihoods_": joint.parameters.trace,
-        }
+        prior = ClassPrior() if labels is None else ClassPrior(self.priors, labels.classes)
+        return RankedRule(family, prior, reader)
 
     @property
     def deviations_(self) -> Any:
         """The standard deviation of each column in each class, (n_classes, n_features)."""
-        covariance = self.parameters_.covariance
-        deviation = np.sqrt(np.einsum("kii->ki", covariance))
+        deviation = np.sqrt(np.einsum("kii->ki", self.parameters_.covariance))
         return np.broadcast_to(deviation, self.means_.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedRule(DiscriminantRule):
+    """Says in which directions no class deviates."""
+
+    reader: Reader
+
+    def derive(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> None:
+        rank, n = joint.parameters.whitening[0].matrix.shape[1], self.reader.columns.n
+        if joint.family.kind != "shared" or rank == n:  # type: ignore[attr-defined]
+            return
+        constant = np.flatnonzero(joint.parameters.covariance[0].diagonal() == 0)
+        names = ", ".join(quoted(name) for name in self.reader.names[constant])
+        warnings.warn(
+            f"The shared covariance has rank {rank} of {n}: directions in which no class deviates "
+            "are left out"
+            + (f", such as {names}." if names else ". Some columns are combinations of others."),
+            DegenerateWarning,
+            stacklevel=2,
+        )

@@ -4,34 +4,41 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.errors import DegenerateError
-from posterior.data.typing import Floats
+from posterior.data.rows import Rows
+from posterior.data.typing import Array, Floats
 from posterior.data.validate import in_order
-from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.discriminant.discriminant_base import (
+from posterior.estimators.discriminant.base import (
     Discriminant,
+    DiscriminantRule,
+    StatedPrior,
+    class_covariances,
+    complete_rows,
+    covariance_of,
     is_one_row,
     needs_rows,
     refuse_sums,
     with_covariance,
 )
-from posterior.estimators.elsewhere import found
-from posterior.estimators.numeric import CALIBRATED
-from posterior.estimators.summed import all_or_nothing
-from posterior.estimators.validating import FOLDS
+from posterior.estimators.estimator import estimated
+from posterior.estimators.remote import FilePath
+from posterior.estimators.summed_classifier import CALIBRATED
 from posterior.families import MultivariateGaussian, MultivariateGaussianParameters
-from posterior.families.covariance import Scatter, Whitening, shrunken
+from posterior.families.covariance import Whitening, shrunken
+from posterior.generative.fold_sums import FOLDS
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
 
 
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Discriminant):
@@ -86,7 +93,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "covariance_estimator": [HasMethods("fit"), None],
         "calibrated": CALIBRATED,
     }
-    _given: tuple[Floats, Floats] | None = None  # covariances from the rows themselves
 
     def __init__(
         self,
@@ -108,35 +114,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.covariance_estimator = covariance_estimator
         self.calibrated = calibrated
 
-    @all_or_nothing
+    means_ = estimated[Floats](lambda fitted: fitted.derived.means)
+    coef_ = estimated[Floats](lambda fitted: fitted.derived.coef)
+    intercept_ = estimated[Floats](lambda fitted: fitted.derived.intercept)
+    covariance_ = estimated[Floats](lambda fitted: fitted.derived.covariance)
+    scalings_ = estimated[Floats](lambda fitted: fitted.derived.scalings)
+    xbar_ = estimated[Floats](lambda fitted: fitted.derived.xbar)
+    explained_variance_ratio_ = estimated[Floats](lambda fitted: fitted.derived.explained)
+    _n_features_out = estimated[int](lambda fitted: fitted.derived.n_components)
+
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
     ) -> Self:
-        """Learn from rows and their classes; what was learned before is dropped.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features), missing cells are NaN or None; or a
-            table that is elsewhere, as in `GaussianNB.fit`
-        y : array of shape (n_samples,), or the name of a column of X
-        sample_weight : array of shape (n_samples,), or the name of a column, optional
-        checkpoint : path, optional
-            As in `GaussianNB.fit`.
-        """
-        if (there := found(X, checkpoint)) is not None:
-            return self._fit_elsewhere(there, y, sample_weight, checkpoint)
-        self._validate_params()
-        self._given = None
-        X, y = self._with_target(X, y)
-        if self._needs_rows():
-            table, codes = self._rows_alone(X, y, sample_weight)
-            self._given = self._given_covariances(table, codes), self._covariance_of(table)
-        super().fit(X, y, sample_weight)
-        self._given = None
-        if getattr(X, "dtype", None) == np.float32:
-            for name in ("coef_", "intercept_", "means_", "scalings_", "xbar_"):
-                if hasattr(self, name):
-                    setattr(self, name, getattr(self, name).astype(np.float32))
+        """Learn from rows and their classes; see `GaussianDiscriminantAnalysis.fit`."""
+        super().fit(X, y, sample_weight, checkpoint=checkpoint)
+        if isinstance(X, np.ndarray) and X.dtype == np.float32:
+            self.fitted_ = replace(self.fitted_, derived=self.fitted_.derived.as_float32())
         return self
 
     def _needs_rows(self) -> bool:
@@ -148,100 +141,51 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             )
         return needs_rows(self.shrinkage, self.covariance_estimator)
 
-    def _shrinkage(self) -> float:
-        return float(self.shrinkage) if isinstance(self.shrinkage, Real) else 0.0
-
-    def _family(self) -> MultivariateGaussian:
+    def rule(self, reader: Reader, labels: Labels | None) -> LinearRule:
+        """One covariance for all classes, by the rule of the solver."""
+        asks, prior, shares = self._needs_rows(), None, None
+        if labels is not None and self.priors is not None:
+            shares = self._shares(labels)
+            prior = StatedPrior(shares)
         if self.solver == "svd":
-            return MultivariateGaussian("shared", least=self.tol)
-        shares = None if self.priors is None else tuple(self._priors(len(self.classes_)))
-        least = 0.0 if self.solver == "lsqr" or self._needs_rows() else None
-        return MultivariateGaussian(
-            "shared", shrinkage=self._shrinkage(), least=least, shares=shares
+            family = MultivariateGaussian("shared", least=self.tol)
+        else:
+            family = MultivariateGaussian(
+                "shared",
+                shrinkage=float(self.shrinkage) if isinstance(self.shrinkage, Real) else 0.0,
+                least=0.0 if self.solver == "lsqr" or asks else None,
+                shares=None if shares is None else tuple(shares),
+            )
+        return LinearRule(
+            family,
+            prior or ClassPrior(),
+            self.solver,
+            self.tol,
+            self.n_components,
+            bool(self.store_covariance),
+            asks,
         )
 
-    def _priors(self, n_classes: int) -> Floats:
-        p = np.asarray(in_order(self.priors, self.classes_, "priors"), np.float64)
+    def _shares(self, labels: Labels) -> Floats:
+        """Class probabilities that were given, with a sum of one."""
+        p = np.asarray(in_order(self.priors, labels.classes, "priors"), np.float64)
         if (p < 0).any():
             raise ValueError("priors must be non-negative")
-        if p.shape != (n_classes,):
+        if p.shape != (len(labels),):
             raise ValueError(
-                f"Number of priors must match number of classes: got {p.size} for {n_classes}."
+                f"Number of priors must match number of classes: got {p.size} for {len(labels)}."
             )
-        return p / p.sum()
-
-    def _log_prior(self, weight: Floats) -> Floats:
-        if self.priors is None:
-            return super()._log_prior(weight)
-        p = self._priors(weight.shape[-1])
-        with np.errstate(divide="ignore"):
-            return np.broadcast_to(np.log(p), weight.shape)
-
-    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
-        refuse_sums(self._needs_rows() and self._given is None)
-        given = in_order(self.priors, self.classes_, "priors")
-        if given is not None and abs(np.sum(given) - 1.0) > 1e-5:
+        if abs(p.sum() - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=2)
-        if len(self.classes_) > 1 and is_one_row(statistics).all():
-            raise DegenerateError("The number of samples must be more than the number of classes.")
-        joint = super()._finish(statistics)
-        parameters = joint.parameters
-        if self._given is not None:
-            shared = np.einsum("k,kij->ij", np.exp(joint.log_prior), self._given[0])[None]
-            parameters = with_covariance(parameters, shared, 0.0 if self.solver == "lsqr" else None)
-        if self.solver == "lsqr" and parameters.whitening[0].matrix.shape[1] < self.n_features_in_:
-            pseudo = Whitening.pseudo(parameters.covariance[0])
-            parameters = replace(parameters, whitening=(pseudo,))
-        return Joint(joint.family, joint.log_prior, parameters)
+        return np.asarray(p / p.sum())
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        parameters, priors = joint.parameters, np.exp(joint.log_prior)
-        components = self._components(*parameters.mean.shape)
-        learned = super()._learned(joint, statistics) | {"_n_features_out": components}
-        if self.solver == "svd":
-            learned |= _svd(parameters, priors, statistics.weight.rounded().sum(), self.tol)
-            if self.store_covariance:
-                within = parameters.scatter.covariance("shared", tuple(priors))
-                learned["covariance_"] = within[0]
-        else:
-            learned |= self._solve(parameters, priors)
-        if "explained_variance_ratio_" in learned:
-            learned["explained_variance_ratio_"] = learned["explained_variance_ratio_"][:components]
-        if len(priors) == 2:
-            learned["coef_"] = np.diff(learned["coef_"], axis=0)
-            learned["intercept_"] = np.diff(learned["intercept_"])
-        return learned
-
-    def _components(self, n_classes: int, n_features: int) -> int:
-        most = min(n_classes - 1, n_features)
-        if self.n_components is not None and self.n_components > most:
-            raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
-        return most if self.n_components is None else self.n_components
-
-    def _solve(self, parameters: MultivariateGaussianParameters, priors: Floats) -> dict[str, Any]:
-        """Coefficients from the covariance itself, and for "eigen" the axes of `transform`."""
-        mean, within = parameters.mean, parameters.covariance[0]
-        learned: dict[str, Any] = {"covariance_": within}
-        if self.solver == "eigen":
-            values, vectors = linalg.eigh(self._total(parameters) - within, within)
-            order = np.argsort(values)[::-1]
-            with np.errstate(divide="ignore", invalid="ignore"):  # one class has nothing apart
-                learned["explained_variance_ratio_"] = (values / values.sum())[order]
-            learned["scalings_"] = scalings = vectors[:, order]
-            coef = mean @ scalings @ scalings.T
-        else:
-            coef = linalg.lstsq(within, mean.T)[0].T
-        with np.errstate(divide="ignore"):
-            intercept = -0.5 * np.einsum("kd,kd->k", mean, coef) + np.log(priors)
-        return learned | {"coef_": coef, "intercept_": intercept}
-
-    def _total(self, parameters: MultivariateGaussianParameters) -> Floats:
-        """The covariance of all rows together."""
-        if self._given is not None:
-            return self._given[1]
-        assert parameters.scatter is not None
-        everyone: Scatter = parameters.scatter.pooled()
-        return shrunken(everyone.covariance("own"), self._shrinkage())[0]
+    def _rule_of_rows(self, reader: Any, labels: Labels, rows: Rows) -> Rule:
+        rule = self.rule(reader, labels)
+        if not rule.needs_rows:
+            return rule
+        table, codes = complete_rows(rows, reader)
+        within = class_covariances(table, codes, len(labels), self.covariance_estimator)
+        return replace(rule, given=(within, covariance_of(table, self.covariance_estimator)))
 
     def tune(
         self, X: Any, y: Any, folds: Any = FOLDS, grid: Any = None, sample_weight: Any = None
@@ -256,31 +200,137 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def transform(self, X: Any) -> Floats:
         """Rows along the directions that separate the classes most."""
-        check_is_fitted(self)
+        fitted = self.settled()
         if self.solver == "lsqr":
             raise NotImplementedError(
                 "transform not implemented for 'lsqr' solver (use 'svd' or 'eigen')."
             )
-        self._joint()
-        features = self._features(X, fitting=False, reset=False)
-        self._check_cells(features, 0, fitting=False)
-        x = np.asarray(features)
+        features = fitted.reader.read(X)
+        fitted.reader.check(features)
         origin = self.xbar_ if self.solver == "svd" else 0.0
-        moved: Floats = (x - origin) @ self.scalings_
+        moved: Floats = (np.asarray(features) - origin) @ self.scalings_
         return moved[:, : self._n_features_out]
 
     def decision_function(self, X: Any) -> Floats:
         """X @ coef_.T + intercept_: log p(k | x) up to a term of x; of two classes the log-odds."""
         scores = super().decision_function(X)
-        x = np.asarray(self._features(X, fitting=False, reset=False))
-        linear = x @ self.coef_.T + self.intercept_
+        linear = np.asarray(self.fitted_.reader.read(X)) @ self.coef_.T + self.intercept_
         linear = linear[:, 0] if scores.ndim == 1 else linear
         return np.where(np.isnan(linear), scores, linear)
 
 
-def _svd(
-    parameters: MultivariateGaussianParameters, priors: Floats, n_rows: float, tol: float
-) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearAxes:
+    """Coefficients of log p(k | x), and the directions that separate the classes most."""
+
+    means: Floats
+    coef: Floats
+    intercept: Floats
+    n_components: int
+    covariance: Floats | None = None
+    scalings: Floats | None = None
+    xbar: Floats | None = None
+    explained: Floats | None = None
+
+    def as_float32(self) -> LinearAxes:
+        """In the precision of the rows."""
+        single = [
+            None if v is None else v.astype(np.float32)
+            for v in (self.means, self.coef, self.intercept, self.scalings, self.xbar)
+        ]
+        means, coef, intercept, scalings, xbar = cast(list[Any], single)
+        return replace(
+            self, means=means, coef=coef, intercept=intercept, scalings=scalings, xbar=xbar
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearRule(DiscriminantRule):
+    """One covariance for all classes, and what the solver's rule makes of it."""
+
+    solver: str
+    tol: float
+    n_components: int | None
+    store_covariance: bool
+    needs_rows: bool  # whether covariances come from the rows themselves,
+    given: tuple[Floats, Floats] | None = None  # which are these, by class and of all rows
+
+    def estimate(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        if self.needs_rows and self.given is None:
+            refuse_sums()
+        if len(statistics.weight.rounded()) > 1 and is_one_row(statistics).all():
+            raise DegenerateError("The number of samples must be more than the number of classes.")
+        joint = DiscriminantRule.estimate(self, statistics)
+        parameters = joint.parameters
+        if self.given is not None:
+            shared = np.einsum("k,kij->ij", np.exp(joint.log_prior), self.given[0])[None]
+            parameters = with_covariance(parameters, shared, 0.0 if self.solver == "lsqr" else None)
+        white = parameters.whitening[0].matrix
+        if self.solver == "lsqr" and white.shape[1] < len(white):
+            pseudo = Whitening.pseudo(parameters.covariance[0])
+            parameters = replace(parameters, whitening=(pseudo,))
+        return Joint(joint.family, joint.log_prior, parameters)
+
+    def derive(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> LinearAxes:
+        parameters, priors = joint.parameters, np.exp(joint.log_prior)
+        n_components = self._components(*parameters.mean.shape)
+        if self.solver == "svd":
+            n_rows = statistics.weight.rounded().sum()
+            axes = svd_axes(parameters, priors, n_rows, self.tol, n_components)
+            if self.store_covariance:
+                within = parameters.scatter.covariance("shared", tuple(priors))
+                axes = replace(axes, covariance=within[0])
+        else:
+            axes = self._solved(parameters, priors, n_components)
+        if axes.explained is not None:
+            axes = replace(axes, explained=axes.explained[:n_components])
+        if len(priors) == 2:
+            coef, intercept = np.diff(axes.coef, axis=0), np.diff(axes.intercept)
+            axes = replace(axes, coef=coef, intercept=intercept)
+        return axes
+
+    def _components(self, n_classes: int, n_features: int) -> int:
+        most = min(n_classes - 1, n_features)
+        if self.n_components is not None and self.n_components > most:
+            raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
+        return most if self.n_components is None else self.n_components
+
+    def _solved(
+        self, parameters: MultivariateGaussianParameters, priors: Floats, n_components: int
+    ) -> LinearAxes:
+        """Coefficients from the covariance itself, and for "eigen" the axes of `transform`."""
+        mean, within = parameters.mean, parameters.covariance[0]
+        scalings: Array | None = None
+        explained: Array | None = None
+        if self.solver == "eigen":
+            values, vectors = linalg.eigh(self._total(parameters) - within, within)
+            order = np.argsort(values)[::-1]
+            with np.errstate(divide="ignore", invalid="ignore"):  # one class has nothing apart
+                explained = (values / values.sum())[order]
+            scalings = vectors[:, order]
+            coef = mean @ scalings @ scalings.T
+        else:
+            coef = linalg.lstsq(within, mean.T)[0].T
+        with np.errstate(divide="ignore"):
+            intercept = -0.5 * np.einsum("kd,kd->k", mean, coef) + np.log(priors)
+        return LinearAxes(mean, coef, intercept, n_components, within, scalings, None, explained)
+
+    def _total(self, parameters: MultivariateGaussianParameters) -> Floats:
+        """The covariance of all rows together."""
+        if self.given is not None:
+            return self.given[1]
+        assert parameters.scatter is not None and isinstance(self.family, MultivariateGaussian)
+        everyone = parameters.scatter.pooled()
+        return shrunken(everyone.covariance("own"), self.family.shrinkage)[0]
+
+
+def svd_axes(
+    parameters: MultivariateGaussianParameters,
+    priors: Floats,
+    n_rows: float,
+    tol: float,
+    n_components: int,
+) -> LinearAxes:
     """scikit-learn's "svd" rule: class means, whitened, along their own principal axes."""
     mean, whitening = parameters.mean, parameters.whitening[0].matrix
     center = priors @ mean
@@ -296,10 +346,4 @@ def _svd(
     with np.errstate(divide="ignore", invalid="ignore"):
         intercept = -0.5 * (spread**2).sum(axis=1) + np.log(priors) - coef @ center
         ratio = size**2 / (size**2).sum()
-    return {
-        "xbar_": center,
-        "scalings_": scalings,
-        "explained_variance_ratio_": ratio,
-        "coef_": coef,
-        "intercept_": intercept,
-    }
+    return LinearAxes(mean, coef, intercept, n_components, None, scalings, center, ratio)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -14,21 +15,26 @@ from posterior.data.errors import DegenerateError, DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.typing import Array, Floats
 from posterior.data.validate import in_order
-from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.discriminant.discriminant_base import (
+from posterior.estimators.discriminant.base import (
     Discriminant,
+    DiscriminantRule,
+    StatedPrior,
+    class_covariances,
+    complete_rows,
     is_one_row,
     needs_rows,
     refuse_sums,
     with_covariance,
 )
-from posterior.estimators.elsewhere import found
-from posterior.estimators.numeric import CALIBRATED
-from posterior.estimators.summed import all_or_nothing
+from posterior.estimators.estimator import estimated
+from posterior.estimators.summed_classifier import CALIBRATED
 from posterior.families import MultivariateGaussian
 from posterior.families.covariance import least_variances
 from posterior.families.incomplete import LOG_2PI
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
 
 
 class NotFullRankError(DegenerateError, np.linalg.LinAlgError):
@@ -85,7 +91,6 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         "covariance_estimator": [HasMethods("fit"), None],
         "calibrated": CALIBRATED,
     }
-    _covariances: Floats | None = None  # where they come from the rows themselves
 
     def __init__(
         self,
@@ -108,31 +113,10 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.covariance_estimator = covariance_estimator
         self.calibrated = calibrated
 
-    @all_or_nothing
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
-    ) -> Self:
-        """Learn from rows and their classes; what was learned before is dropped.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n_samples, n_features), missing cells are NaN or None; or a
-            table that is elsewhere, as in `GaussianNB.fit`
-        y : array of shape (n_samples,), or the name of a column of X
-        sample_weight : array of shape (n_samples,), or the name of a column, optional
-        checkpoint : path, optional
-            As in `GaussianNB.fit`.
-        """
-        if (there := found(X, checkpoint)) is not None:
-            return self._fit_elsewhere(there, y, sample_weight, checkpoint)
-        self._validate_params()
-        self._covariances = None
-        X, y = self._with_target(X, y)
-        if self._needs_rows():
-            self._covariances = self._given_covariances(*self._rows_alone(X, y, sample_weight))
-        super().fit(X, y, sample_weight)
-        self._covariances = None
-        return self
+    priors_ = estimated[Floats](lambda fitted: fitted.derived.priors)
+    scalings_ = estimated[list[Floats]](lambda fitted: fitted.derived.scalings)
+    rotations_ = estimated[list[Floats]](lambda fitted: fitted.derived.rotations)
+    covariance_ = estimated[list[Floats]](lambda fitted: fitted.derived.covariance)
 
     def _needs_rows(self) -> bool:
         if self.solver == "svd" and self.shrinkage is not None:
@@ -144,38 +128,75 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             )
         return needs_rows(self.shrinkage, self.covariance_estimator)
 
-    def _family(self) -> MultivariateGaussian:
+    def rule(self, reader: Reader, labels: Labels | None) -> QuadraticRule:
+        """A covariance of each class, of full rank."""
         shrinkage = self.shrinkage if isinstance(self.shrinkage, Real) else 0.0
         ridge = self.reg_param if self.solver == "svd" else 0.0
-        return MultivariateGaussian("own", shrinkage=float(shrinkage), ridge=ridge, least=0.0)
+        family = MultivariateGaussian("own", shrinkage=float(shrinkage), ridge=ridge, least=0.0)
+        prior: Any = ClassPrior()
+        if labels is not None and self.priors is not None:
+            given = in_order(self.priors, labels.classes, "priors")
+            prior = StatedPrior(np.asarray(given, np.float64))
+        classes = None if labels is None else labels.classes
+        stored = bool(self.store_covariance)
+        asks = self._needs_rows()
+        return QuadraticRule(family, prior, classes, self.solver, self.tol, stored, asks)
 
-    def _log_prior(self, weight: Floats) -> Floats:
-        if self.priors is None:
-            return super()._log_prior(weight)
-        p = np.asarray(in_order(self.priors, self.classes_, "priors"), np.float64)
-        with np.errstate(divide="ignore"):
-            return np.broadcast_to(np.log(p), weight.shape)
+    def _rule_of_rows(self, reader: Any, labels: Labels, rows: Rows) -> Rule:
+        rule = self.rule(reader, labels)
+        if not rule.needs_rows:
+            return rule
+        table, codes = complete_rows(rows, reader)
+        given = class_covariances(table, codes, len(labels), self.covariance_estimator)
+        return replace(rule, given=given)
 
-    def _finish(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
-        if len(self.classes_) < 2:
+    def decision_function(self, X: Any) -> Floats:
+        """log p(k | x) up to a term of x; of two classes the log-odds."""
+        scores = super().decision_function(X)
+        # scikit-learn leaves out the constant of the normal density
+        return scores if scores.ndim == 1 else scores + 0.5 * self.n_features_in_ * LOG_2PI
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrincipalAxes:
+    """Principal axes of each class, and the variances along them."""
+
+    priors: Floats
+    scalings: list[Floats]
+    rotations: list[Floats]
+    covariance: list[Floats] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuadraticRule(DiscriminantRule):
+    """Every class has a covariance of full rank, or all are shrunken until they have."""
+
+    classes: Array | None
+    solver: str
+    tol: float
+    store_covariance: bool
+    needs_rows: bool  # whether covariances come from the rows themselves,
+    given: Floats | None = None  # (k, d, d): which are these
+
+    def estimate(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        n_classes = len(statistics.weight.rounded())
+        if n_classes < 2:
             raise DegenerateError(
-                f"The number of classes has to be greater than one. Got {len(self.classes_)} class."
+                f"The number of classes has to be greater than one. Got {n_classes} class."
             )
-        refuse_sums(self._needs_rows() and self._covariances is None)
+        if self.needs_rows and self.given is None:
+            refuse_sums()
         single = np.flatnonzero(is_one_row(statistics))
         if len(single):
-            with self._names():
-                raise DegenerateError(
-                    "y has only 1 sample in class {group}, covariance is ill defined. Leave the "
-                    "class out, or use GaussianDiscriminantAnalysis with pseudo_rows.",
-                    group=int(single[0]),
-                )
-        joint = super()._finish(statistics)
-        if self._covariances is not None:
-            parameters = with_covariance(joint.parameters, self._covariances, 0.0)
-            joint = Joint(joint.family, joint.log_prior, parameters)
-        with self._names():
-            return self._of_full_rank(joint)
+            raise DegenerateError(
+                "y has only 1 sample in class {group}, covariance is ill defined. Leave the "
+                "class out, or use GaussianDiscriminantAnalysis with pseudo_rows.",
+                group=int(single[0]),
+            )
+        joint = DiscriminantRule.estimate(self, statistics)
+        if self.given is not None:
+            joint = replace(joint, parameters=with_covariance(joint.parameters, self.given, 0.0))
+        return self._of_full_rank(joint)
 
     def _of_full_rank(self, joint: Joint[Any, Any]) -> Joint[Any, Any]:
         """Every principal axis must deviate by more than `tol`; where "svd" finds one that does
@@ -197,36 +218,29 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         # a column that no row varies in says the same of all classes, whatever its variance
         variance = np.select([within > 0, everywhere > 0], [within, everywhere], 1.0)
         covariance = (1 - self.tol) * parameters.covariance + self.tol * np.diag(variance)
+        name = first if self.classes is None else self.classes[first]
         warnings.warn(
-            f"{problem.format(group=self.classes_[first])} All covariances were shrunken by "
-            f"tol={self.tol:g} towards independent columns. Set `reg_param`, or use "
-            "solver='eigen' with `shrinkage`, to choose how much.",
+            f"{problem.format(group=name)} All covariances were shrunken by tol={self.tol:g} "
+            "towards independent columns. Set `reg_param`, or use solver='eigen' with `shrinkage`, "
+            "to choose how much.",
             DegenerateWarning,
             stacklevel=2,
         )
         return Joint(joint.family, joint.log_prior, with_covariance(parameters, covariance, 0.0))
 
-    def _decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
+    def decisive(self, rows: Rows, statistics: JointStatistics[Any]) -> Array:
         """All rows, if without one of them a deviation could fall to `tol`."""
-        covariance = self._family().estimate(statistics.features).covariance
+        covariance = self.family.estimate(statistics.features).covariance
         flat = (least_variances(covariance) <= 10 * self.tol**2).any()
         return np.full(len(rows), flat)
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        axes = [np.linalg.eigh(c) for c in joint.parameters.covariance]
-        learned = super()._learned(joint, statistics) | {
-            "scalings_": [values[::-1] for values, _ in axes],
-            "rotations_": [vectors[:, ::-1] for _, vectors in axes],
-        }
-        if self.priors is not None:
-            given = in_order(self.priors, self.classes_, "priors")
-            learned["priors_"] = np.array(given, np.float64)
-        if self.store_covariance:
-            learned["covariance_"] = list(joint.parameters.covariance)
-        return learned
-
-    def decision_function(self, X: Any) -> Floats:
-        """log p(k | x) up to a term of x; of two classes the log-odds."""
-        scores = super().decision_function(X)
-        # scikit-learn leaves out the constant of the normal density
-        return scores if scores.ndim == 1 else scores + 0.5 * self.n_features_in_ * LOG_2PI
+    def derive(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> PrincipalAxes:
+        covariance = joint.parameters.covariance
+        axes = [np.linalg.eigh(c) for c in covariance]
+        given = isinstance(self.prior, StatedPrior)
+        return PrincipalAxes(
+            np.array(self.prior.shares) if given else np.exp(joint.log_prior),  # type: ignore[attr-defined]
+            [values[::-1] for values, _ in axes],
+            [vectors[:, ::-1] for _, vectors in axes],
+            list(covariance) if self.store_covariance else None,
+        )

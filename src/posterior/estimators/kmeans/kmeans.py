@@ -11,19 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from posterior.data.typing import Floats
-from posterior.engines.locate import locate
-from posterior.estimators.checkpoint import (
-    FilePath,
-    checkpointed,
-    random_of,
-    refuse_in_memory,
-)
-from posterior.estimators.elsewhere import weights_of
-from posterior.estimators.kmeans.clusters_base import Clusters
-from posterior.estimators.kmeans.remote_clusters import distant_points
-from posterior.estimators.summed import all_or_nothing
+from posterior.estimators import remote
+from posterior.estimators.estimator import learned
+from posterior.estimators.kmeans.base import SETTINGS, Clusters, stored
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
 from posterior.generative.kmeans.lloyd import TIRED, Clustering, Stop, lloyd
 from posterior.generative.kmeans.points import Points
+from posterior.readers.reader import Reader
 
 
 class KMeans(Clusters):
@@ -81,12 +75,14 @@ class KMeans(Clusters):
     """
 
     default_n_init: ClassVar[int] = 10
-    inertias_: Floats
-    reason_: str
-    converged_: bool
+    inertias_: learned[Floats] = stored("inertias")
+    reason_: learned[str] = stored("reason")
+    converged_ = learned[bool](
+        lambda fitted: None if fitted.reason is None else fitted.reason != TIRED
+    )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Clusters._parameter_constraints,
+        **SETTINGS,
         "copy_x": ["boolean"],
         "algorithm": [StrOptions({"lloyd", "elkan"})],
     }
@@ -114,14 +110,13 @@ class KMeans(Clusters):
         self.copy_x = copy_x
         self.algorithm = algorithm
 
-    @all_or_nothing
     def fit(
         self,
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
         *,
-        checkpoint: FilePath | None = None,
+        checkpoint: remote.FilePath | None = None,
     ) -> Self:
         """Find the centers.
 
@@ -143,49 +138,53 @@ class KMeans(Clusters):
             warnings.warn(
                 "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
-        where = locate(X)
-        if where is None:
-            refuse_in_memory(checkpoint)
-            points = self._points(X, sample_weight, reset=True)
-            self._find(points, check_random_state(self.random_state))
+        there = remote.located(X, checkpoint)
+        if there is None:
+            reader, points = self._read(X, sample_weight)
+            self.fitted_ = self._found(reader, points, check_random_state(self.random_state))
             return self
-        engine, source = where
-        weight = weights_of(source, sample_weight)
-        with checkpointed(self, engine, source, checkpoint, sample_weight=weight) as engine:
-            away = distant_points(self, engine, source, weight)
-            self._find(away, random_of(self.random_state, engine))
-            del self.labels_  # of the sample alone
+        engine, source = there
+        weight = remote.weights_of(source, sample_weight)
+        with remote.checkpointed(self, engine, source, checkpoint, sample_weight=weight) as engine:
+            reader, away = self._read_elsewhere((engine, source), weight)
+            fitted = self._found(reader, away, remote.random_of(self.random_state, engine))
+        self.fitted_ = fitted
         return self
 
-    def _find(self, points: Points, random: np.random.RandomState) -> None:
+    def _found(
+        self, reader: Reader, points: Points, random: np.random.RandomState
+    ) -> FittedClusters:
         """The best of all starts."""
-        self._check_many(points)
-        spread, say = self._spread(points), self._say()
+        spread, log, dtype = points.spread(), self._log(), points.dtype
+        self._check(points, spread, reader.names)
         stop = Stop(self.tol * spread.variance, self.max_iter)
         best: Clustering | None = None
         for _ in range(self._n_starts()):
             start = self._start(points, spread.mean, random)
-            say("Initialization complete")
-            clustering = lloyd(points, start, spread, stop, say, points.dtype)
+            log("Initialization complete")
+            clustering = lloyd(points, start, spread, stop, log, dtype)
             if best is None or clustering.inertia < best.inertia:
                 best = clustering
         assert best is not None
-        self._accept(best, points.dtype)
-        self.variance_ = spread.around_centers(best.inertia)
-
-    def _accept(self, found: Clustering, dtype: Any) -> None:
-        self.cluster_centers_ = found.centers.astype(dtype)
-        self.labels_, self.n_iter_ = found.labels, found.n_iter
-        self.inertia_, self.inertias_ = found.inertia, found.inertias
-        self.reason_, self.converged_ = found.reason, found.reason != TIRED
-        self.weights_ = found.weight / found.weight.sum()
-        n_found = len(np.union1d(found.labels, np.flatnonzero(found.weight)))
+        n_found = len(np.union1d(best.labels, np.flatnonzero(best.weight)))
         if n_found < self.n_clusters:
             warnings.warn(
                 f"Number of distinct clusters ({n_found}) found smaller than n_clusters "
                 f"({self.n_clusters}). Possibly due to duplicate points in X.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=3,
             )
+        return FittedClusters(
+            reader,
+            best.centers.astype(dtype),
+            weights=best.weight / best.weight.sum(),
+            variance=spread.around_centers(best.inertia),
+            sparse=points.sparse,
+            labels=best.labels if points.in_memory else None,
+            inertia=best.inertia,
+            n_iter=best.n_iter,
+            inertias=best.inertias,
+            reason=best.reason,
+        )

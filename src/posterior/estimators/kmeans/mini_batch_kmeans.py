@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,14 +12,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Array, Floats
-from posterior.engines.locate import locate
-from posterior.estimators.elsewhere import weights_of
-from posterior.estimators.kmeans.clusters_base import Clusters
-from posterior.estimators.kmeans.remote_clusters import distant_points
-from posterior.estimators.summed import all_or_nothing
-from posterior.generative.kmeans.mini_batch_steps import Patience, Received, drawn_batches
-from posterior.generative.kmeans.points import Points
-from posterior.generative.kmeans.remote_points import DistantPoints
+from posterior.estimators import remote
+from posterior.estimators.estimator import learned
+from posterior.estimators.kmeans.base import SETTINGS, Clusters
+from posterior.generative.kmeans.fitted_clusters import FittedClusters
+from posterior.generative.kmeans.mini_batch_steps import Patience, Received
+from posterior.generative.kmeans.points import Points, Spread
 
 
 class MiniBatchKMeans(Clusters):
@@ -66,11 +65,10 @@ class MiniBatchKMeans(Clusters):
     """
 
     default_n_init: ClassVar[int] = 3
-    n_steps_: int
-    _weight: Floats  # (k, d): of the cells that each center has received
+    n_steps_ = learned[int](lambda fitted: None if fitted.stream is None else fitted.stream.n_steps)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Clusters._parameter_constraints,
+        **SETTINGS,
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "compute_labels": ["boolean"],
         "max_no_improvement": [Interval(Integral, 0, None, closed="left"), None],
@@ -107,7 +105,6 @@ class MiniBatchKMeans(Clusters):
         self.n_init = n_init
         self.reassignment_ratio = reassignment_ratio
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the centers from batches drawn by weight; what was learned before is dropped.
 
@@ -120,47 +117,40 @@ class MiniBatchKMeans(Clusters):
         sample_weight : array of shape (n_samples,), or of a table elsewhere the name of a column
         """
         self._validate_params()
-        where = locate(X)
-        if where is None:
-            points = self._points(X, sample_weight, reset=True)
+        there = remote.located(X)
+        if there is None:
+            reader, points = self._read(X, sample_weight)
         else:
-            points = distant_points(self, *where, weights_of(where[1], sample_weight))
-        self._check_many(points)
-        spread, say = self._spread(points), self._say()
-        self._random = random = check_random_state(self.random_state)
+            weight = remote.weights_of(there[1], sample_weight)
+            reader, points = self._read_elsewhere(there, weight)
+        spread, log, n = points.spread(), self._log(), points.n_rows
+        self._check(points, spread, reader.names)
+        random = check_random_state(self.random_state)
         centers = self._best_start(points, spread.mean, random)
-        n, weight = len(points), float(points.weights.sum())
-        if isinstance(points, DistantPoints):
-            n, weight = points.away.n_rows, points.away.weight
         size = min(self.batch_size, n)
-        batches = drawn_batches(points, size, random)
-        if where is not None and isinstance(points, DistantPoints):
-            batches = points.in_turn(where[1], size)
-        patience = Patience(
-            self.tol * spread.variance, min(2 * size / (n + 1), 1.0), self.max_no_improvement
-        )
-        received, self._since = Received(centers, np.zeros_like(centers)), 0
-        n_steps = self.max_iter * n // size
+        rate = min(2 * size / (n + 1), 1.0)
+        patience = Patience(self.tol * spread.variance, rate, self.max_no_improvement)
+        received = Received.nothing(centers, random)
+        batches, n_steps = points.batches(size, random), self.max_iter * n // size
         for step in range(1, n_steps + 1):
             batch, before = next(batches), received
-            received, inertia = self._step(received, batch, size)
+            received, inertia = received.step(batch, size, self.reassignment_ratio, log)
             inertia /= float(batch.weights.sum()) or 1.0  # of a row
-            say(f"Minibatch step {step}/{n_steps}: mean batch inertia: {inertia}")
+            log(f"Minibatch step {step}/{n_steps}: mean batch inertia: {inertia}")
             if step == 1:  # its inertia is that of the start
                 continue
             shift = float(((received.centers - before.centers) ** 2).sum())
             if reason := patience.reason_to_stop(inertia, shift):
-                say(f"Converged ({reason}) at step {step}/{n_steps}")
+                log(f"Converged ({reason}) at step {step}/{n_steps}")
                 break
-        self.n_steps_, self.n_iter_ = step, int(np.ceil(step * size / n))
-        self._accept(received, points.dtype)
-        self.inertia_ = weight * (inertia if patience.average is None else patience.average)
-        if self.compute_labels:
-            self._label(points)
-        self.variance_ = spread.around_centers(self.inertia_)
+        inertia = points.total_weight * (inertia if patience.average is None else patience.average)
+        n_iter = int(np.ceil(step * size / n))
+        start = FittedClusters(
+            reader, centers.astype(points.dtype), sparse=points.sparse, n_iter=n_iter
+        )
+        self.fitted_ = self._after(start, received, points, spread, inertia, shown=True)
         return self
 
-    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add one batch.
 
@@ -173,37 +163,71 @@ class MiniBatchKMeans(Clusters):
         y : ignored
         """
         self._validate_params()
-        first = not hasattr(self, "cluster_centers_")
-        points = self._points(X, sample_weight, reset=first)
-        spread = self._spread(points) if first else points.spread()
-        if first:
-            self._check_many(points)
-            self._random = check_random_state(self.random_state)
-            self._n_starts()  # says that given centers are one start
-            sample = self._sample(points, self._check_init_size(len(points)), self._random)
-            centers = self._start(sample, spread.mean, self._random)
-            self._weight, self._since = np.zeros_like(centers), 0
+        before: FittedClusters | None = vars(self).get("fitted_")
+        if before is None:
+            reader, points = self._read(X, sample_weight)
+            spread = points.spread()
+            self._check(points, spread, reader.names)
+            random = check_random_state(self.random_state)
+            centers = self._first_start(points, spread.mean, random)
+            before = FittedClusters(reader, centers.astype(points.dtype), sparse=points.sparse)
+            received = Received.nothing(centers, random)
         else:
-            centers = self._centers()
-        received = Received(centers, self._weight)
-        received, inertia = self._step(received, points, min(self.batch_size, len(points)))
-        self._accept(received, self.cluster_centers_.dtype if not first else points.dtype)
-        self.n_steps_ = getattr(self, "n_steps_", 0) + 1
-        if self.compute_labels:
-            self._label(points)
-            inertia = self.inertia_
-        self.variance_ = spread.around_centers(inertia)
+            points = before.points(X, self.engine_, sample_weight)
+            spread, centers = points.spread(), before.doubles()
+            if before.stream is not None:
+                received = Received(centers, before.stream)
+            else:  # they were set by hand
+                received = Received.nothing(centers, check_random_state(self.random_state))
+        size = min(self.batch_size, len(points))
+        received, inertia = received.step(points, size, self.reassignment_ratio, self._log())
+        self.fitted_ = self._after(
+            before, received, points, spread, inertia, shown=self.compute_labels
+        )
         return self
+
+    def _after(
+        self,
+        before: FittedClusters,
+        received: Received,
+        points: Points,
+        spread: Spread,
+        inertia: float,
+        *,
+        shown: bool,
+    ) -> FittedClusters:
+        """Centers after some batches, with what is known of the rows that they have received."""
+        centers, labels = received.centers.astype(before.centers.dtype), None
+        if self.compute_labels:
+            space = points.space(len(centers))
+            space.assign(centers.astype(np.float64))
+            labels, inertia = space.labels if points.in_memory else None, space.assigned().inertia
+        weight = received.stream.row_weight
+        return replace(
+            before,
+            centers=centers,
+            weights=weight / weight.sum(),
+            variance=spread.around_centers(inertia),
+            labels=labels,
+            inertia=inertia if shown else None,
+            stream=received.stream,
+        )
+
+    def _first_start(self, points: Points, mean: Floats, random: np.random.RandomState) -> Floats:
+        """The one start of a stream."""
+        self._n_starts()  # warns that given centers are one start
+        sample = self._sample(points, self._check_init_size(len(points)), random)
+        return self._start(sample, mean, random)
 
     def _best_start(self, points: Points, mean: Floats, random: np.random.RandomState) -> Floats:
         """The start of the least inertia on rows drawn for it."""
-        size, n_starts, say = self._check_init_size(len(points)), self._n_starts(), self._say()
+        size, n_starts, log = self._check_init_size(len(points)), self._n_starts(), self._log()
         judges = points.take(drawn_rows(points, size, random))
         starts = []
         for i in range(1, n_starts + 1):
             centers = self._start(self._sample(points, size, random), mean, random)
             starts.append((judges.inertia(centers), centers))
-            say(f"Inertia for init {i}/{n_starts}: {starts[-1][0]}")
+            log(f"Inertia for init {i}/{n_starts}: {starts[-1][0]}")
         return min(starts, key=lambda start: start[0])[1]
 
     def _check_init_size(self, n: int) -> int:
@@ -215,34 +239,10 @@ class MiniBatchKMeans(Clusters):
                     f"init_size={size} should be larger than n_clusters={k}. Setting it to "
                     "min(3*n_clusters, n_samples)",
                     RuntimeWarning,
-                    stacklevel=5,
+                    stacklevel=4,
                 )
             size = 3 * k
         return min(size, n)
-
-    def _step(self, received: Received, batch: Points, size: int) -> tuple[Received, float]:
-        """One batch; now and then, or if a center has nothing, light centers move to its rows."""
-        self._since += size
-        due = self._since >= 10 * self.n_clusters or not received.row_weight.all()
-        received, inertia = received.step(batch)
-        if due:
-            self._since = 0
-            received = received.relocated(batch, self.reassignment_ratio, self._random, self._say())
-        return received, inertia
-
-    def _accept(self, received: Received, dtype: Any) -> None:
-        self.cluster_centers_ = received.centers.astype(dtype)
-        self._weight = received.weight
-        self.weights_ = received.row_weight / received.row_weight.sum()
-        for name in ("labels_", "inertia_"):  # of other rows
-            self.__dict__.pop(name, None)
-
-    def _label(self, points: Points) -> None:
-        space = points.space(len(self.cluster_centers_))
-        space.assign(self._centers())
-        self.inertia_ = space.assigned().inertia
-        if not isinstance(points, DistantPoints):
-            self.labels_ = space.labels
 
     def _sample(self, points: Points, size: int, random: np.random.RandomState) -> Points:
         """Rows drawn to find a start in."""

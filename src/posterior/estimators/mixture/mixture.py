@@ -136,7 +136,7 @@ default="k-means++"
     def columns_(self) -> Table:
         """What each column was taken for."""
         check_is_fitted(self)
-        return self._columns()
+        return self.columns()
 
     def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
         return {"joint_": joint, "plan_": self._planned()}

@@ -15,12 +15,10 @@ from posterior.data.errors import DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Floats
-from posterior.estimators import remote
 from posterior.estimators.classifier import with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.select_families import chosen_families
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
-from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.rule import ClassPrior, Rule
 from posterior.readers.labels import Labels
@@ -126,7 +124,7 @@ class NaiveBayes(SummedClassifier):
         return FamilyRules(asked, self.prior_rows, bool(self.predictive), chosen)
 
     def reader(self) -> MixedColumns:
-        return MixedColumns(self._columns(), self._rules(), texts=True)
+        return MixedColumns(self.columns(), self._rules(), texts=True)
 
     def _current(self, reader: MixedColumns) -> MixedColumns:
         return reader.under(self._rules(reader.rules.chosen))
@@ -146,15 +144,12 @@ class NaiveBayes(SummedClassifier):
         reader = reader.under(self._rules(chosen))
         return reader, labels, Rows(reader.read(with_target(X, y)[0]), rows.groups)
 
-    def _fitted_elsewhere(
-        self, there: remote.There, y: Any, weight: Any, checkpoint: remote.FilePath | None
-    ) -> Fitted:
+    def _check_elsewhere(self) -> None:
         if self._chooses():
             raise ValueError(
                 'Expected rows in memory to choose families="auto" by. Fit on some of the '
                 "rows, and name the families of its columns_ for all of them."
             )
-        return super()._fitted_elsewhere(there, y, weight, checkpoint)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows, to families named or chosen by `fit`; see `GaussianNB.partial_fit`."""

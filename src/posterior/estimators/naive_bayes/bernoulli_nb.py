@@ -79,7 +79,7 @@ class BernoulliNB(DiscreteNB):
     parameters_of = staticmethod(by_hand)
 
     def reader(self) -> Numeric:
-        return Numeric(self._columns())
+        return Numeric(self.columns())
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
         family = Bernoulli(Laplace(self._pseudo_counts(reader)), self.binarize)

@@ -101,7 +101,7 @@ class CategoricalNB(DiscreteNB):
     )
 
     def reader(self) -> NumberedCategories:
-        numbers = Numeric(self._columns(), sparse=False, negative="refused")
+        numbers = Numeric(self.columns(), sparse=False, negative="refused")
         return NumberedCategories(numbers, self.min_categories)
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Floats
 from posterior.estimators.estimator import learned
+from posterior.estimators.naive_bayes import by_hand
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
 from posterior.generative.rule import ClassPrior
 from posterior.readers.labels import Labels
@@ -72,7 +73,10 @@ class DiscreteNB(SummedClassifier):
             alpha = np.maximum(alpha, ALPHA_MIN)
         return float(alpha) if alpha.ndim == 0 else tuple(alpha.tolist())
 
-    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+    state = by_hand.state
+
+    def stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+        """Class probabilities and parameters, from attributes by name if there are all."""
         prior = np.exp(np.asarray(values["class_log_prior_"], np.float64))
         return prior, self.parameters_of(values["feature_log_prob_"])
 

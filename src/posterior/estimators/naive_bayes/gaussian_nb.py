@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from posterior.data.typing import Floats
 from posterior.data.validate import in_order
 from posterior.estimators.estimator import learned
+from posterior.estimators.naive_bayes import by_hand
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
 from posterior.families import Gaussian, GaussianParameters, VarianceFloor
 from posterior.generative.joint import Joint, JointStatistics
@@ -88,13 +89,16 @@ class GaussianNB(SummedClassifier):
     epsilon_ = learned[float](lambda fitted: fitted.model.parameters.floor)
 
     def reader(self) -> Numeric:
-        return Numeric(self._columns(), sparse=False, noticed="dense")
+        return Numeric(self.columns(), sparse=False, noticed="dense")
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
         prior = ClassPrior() if labels is None else ClassPrior(self.priors, labels.classes)
         return GaussianRule(Gaussian(VarianceFloor(self.var_smoothing)), prior)
 
-    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+    state = by_hand.state
+
+    def stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+        """Class probabilities and parameters, from attributes by name if there are all."""
         mean, variance = np.asarray(values["theta_"], float), np.asarray(values["var_"], float)
         return np.asarray(values["class_prior_"], float), GaussianParameters(mean, variance)
 

@@ -82,7 +82,7 @@ class JointBayes(SummedClassifier):
     n_cells_ = learned[int](lambda fitted: fitted.model.family.n_values[0])
 
     def reader(self) -> WholeRows:
-        return WholeRows(self._columns())
+        return WholeRows(self.columns())
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
         prior = ClassPrior() if labels is None else ClassPrior(self.class_prior, labels.classes)

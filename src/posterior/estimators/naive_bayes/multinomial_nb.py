@@ -162,8 +162,8 @@ class ComplementNB(DiscreteNB):
         family = Complement(Laplace(self._pseudo_counts(reader)), self.norm)
         return ComplementRule(family, SeenAlike(self._prior(labels)))
 
-    def _stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
-        prior, parameters = super()._stated(values)
+    def stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
+        prior, parameters = super().stated(values)
         return prior if len(prior) == 1 else np.ones(len(prior)), parameters
 
 

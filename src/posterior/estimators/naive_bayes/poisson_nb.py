@@ -70,7 +70,7 @@ class PoissonNB(DiscreteNB):
     )
 
     def reader(self) -> Numeric:
-        return Numeric(self._columns(), negative="refused")  # a rate gives no negative count
+        return Numeric(self.columns(), negative="refused")  # a rate gives no negative count
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
         return Rule(Poisson(PseudoRows(self.alpha)), self._prior(labels))

@@ -1,31 +1,42 @@
-"""P(y | x) from the rows that are most like x."""
+"""KNeighborsClassifier: P(y | x) from the rows that are most like x."""
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin, MultiOutputMixin
+from sklearn.neighbors._base import KNeighborsMixin
+from sklearn.utils import Tags, _align_api_if_sparse
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
-from posterior.data.frames import split_target
+from posterior.data.rows import SparseRows
 from posterior.data.table import Table
-from posterior.data.typing import Integers
-from posterior.estimators.neighbors.metric_names import NAMES, Metric
-from posterior.estimators.neighbors.neighbor_input import targets
-from posterior.estimators.neighbors.neighbor_stream import Streaming
-from posterior.estimators.summed import all_or_nothing
-from posterior.neighbors.examples import Examples
-from posterior.neighbors.select_k import SMOOTHINGS, candidates, choose
+from posterior.data.typing import Array, Floats
+from posterior.engines.local import Local
+from posterior.estimators.classifier import Classifier, decided, with_target
+from posterior.estimators.estimator import learned
+from posterior.neighbors.fitted_neighbors import FittedNeighbors
+from posterior.neighbors.input_by_metric import reader_of
+from posterior.neighbors.metrics import NAMES, Metric
+from posterior.neighbors.neighbor_explanation import Neighborhood
+from posterior.neighbors.neighbor_search import Search, SearchMethod
+from posterior.neighbors.select_k import SMOOTHINGS, choose, tried
+from posterior.neighbors.training_rows import TrainingRows
 
 
-class KNeighborsClassifier(Streaming):
+class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
     """The nearest rows vote.
 
     p(y = c | x) = (Σ_j s_j [y_j = c] + a π_c) / (Σ_j s_j + a), over the k training rows j nearest
-    to x; their say s is one each or falls with the distance, and a rows of the class shares π may
-    stand beside them.
+    to x; the weight s of a vote is one or falls with the distance, and a rows of the class shares π
+    may stand beside them.
 
     Parameters
     ----------
@@ -33,12 +44,12 @@ class KNeighborsClassifier(Streaming):
         How many vote. "auto", or one of several, is the number of least log loss when each row is
         answered by the others.
     weights : "uniform", "distance" or callable, default="uniform"
-        What a vote is worth: the same for all, in proportion to one over the distance, or as a
+        The weight of a vote: the same for all, in proportion to one over the distance, or as a
         function of the distances (n_queries, n_neighbors) says.
     algorithm : "auto", "brute", "kd_tree" or "ball_tree"
-        How to search; the neighbors are the same. "auto" goes by rows, columns and metric, and
-        tries where they leave it open; "ball_tree" is a k-d tree, or, where that is not possible,
-        brute force. `search_` says what was taken and why.
+        The method of search; the neighbors are the same. "auto" goes by rows, columns and metric,
+        and tries where they leave it open; "ball_tree" is a k-d tree, or, where that is not
+        possible, brute force. `search_` says what was chosen and why.
     leaf_size : int
         Accepted for scikit-learn's sake.
     p : float, default=2
@@ -63,7 +74,7 @@ class KNeighborsClassifier(Streaming):
     n_neighbors_, smoothing_ : k and a, as given or chosen
     selection_ : table
         Where they were chosen: error and log loss by k, left one out, with standard errors.
-    search_ : which way to search was taken, and why
+    search_ : the method of search that was chosen, and why
 
     Examples
     --------
@@ -76,7 +87,17 @@ class KNeighborsClassifier(Streaming):
     [[0.667, 0.333]]
     """
 
-    selection_: Table
+    fitted_: FittedNeighbors
+
+    classes_ = learned[Any](lambda fitted: fitted.classes)
+    n_samples_fit_ = learned[int](lambda fitted: len(fitted.rows))
+    n_features_in_ = learned[int](lambda fitted: fitted.columns.n)
+    feature_names_in_ = learned[Array](lambda fitted: fitted.columns.names and fitted.reader.names)
+    effective_metric_ = learned[Any](lambda fitted: fitted.metric.name)
+    effective_metric_params_ = learned[dict[str, Any]](lambda fitted: fitted.metric.settings)
+    outputs_2d_ = learned[bool](lambda fitted: len(fitted.rows.classes) > 1)
+    smoothing_ = learned[float](lambda fitted: fitted.smoothing)
+    selection_ = learned[Table](lambda fitted: fitted.selection)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_neighbors": [
@@ -117,7 +138,50 @@ class KNeighborsClassifier(Streaming):
         self.n_jobs = n_jobs
         self.smoothing = smoothing
 
-    @all_or_nothing
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        p = None if "p" in (self.metric_params or {}) else self.p  # of which `fit` would warn
+        metric = Metric.of(self.metric, p, self.metric_params)
+        reader_of(metric, type(self).__name__).describe(tags.input_tags)
+        return tags
+
+    @property
+    def n_neighbors_(self) -> int:
+        """The number of neighbors that vote: as asked, or as chosen in `fit`."""
+        return self._current().n_neighbors
+
+    @property
+    def search_(self) -> SearchMethod:
+        """The method of search that was chosen, and why."""
+        return self._current().search.chosen()
+
+    @property
+    def engine_(self) -> Local:
+        """As many threads as n_jobs says, or as the engine would use."""
+        return Local(self.n_jobs if self.n_jobs is not None and self.n_jobs > 0 else None)
+
+    @property
+    def _fit_X(self) -> Any:  # noqa: N802 - its name there
+        """The training rows, where scikit-learn's functions look for them."""
+        X = self.fitted_.rows.X
+        return X.scipy() if isinstance(X, SparseRows) else X
+
+    def _current(self) -> FittedNeighbors:
+        """What was learned, with as many neighbors as are asked for today."""
+        check_is_fitted(self)
+        fitted, k = self.fitted_, self.n_neighbors
+        if not isinstance(k, Integral) or k == fitted.n_neighbors:
+            return fitted
+        return replace(fitted, n_neighbors=int(k))
+
+    def _growing(self) -> FittedNeighbors:
+        """The same, ready for other rows: they are searched as the settings of today say."""
+        fitted = self._current()
+        search = replace(fitted.search, algorithm=self.algorithm, engine=self.engine_)
+        return replace(fitted, search=search)
+
+    # ---- rows ----
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Remember the rows and their classes, and get ready to search them.
 
@@ -128,59 +192,209 @@ class KNeighborsClassifier(Streaming):
             Euclidean distances leave missing cells out, and are scaled to all columns.
         y : array of shape (n_samples,) or (n_samples, n_outputs), or a column of the frame X
         sample_weight : array of shape (n_samples,), optional
-            A row's say. A weight of two is two rows: neighbors vote until their weights add up to
-            `n_neighbors`.
+            A weight of two is two rows: neighbors vote until they add up to `n_neighbors`.
         """
+        self.fitted_ = self._learn(X, y, sample_weight)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> FittedNeighbors:
         self._validate_params()
         metric = Metric.of(self.metric, self.p, self.metric_params)
         metric.check_settings()
         metric.check_algorithm(self.algorithm)
-        if isinstance(y, str):
-            X, y = split_target(X, y)
-        rows = self._rows(X, metric, reset=True)
-        classes, codes, self.outputs_2d_ = targets(y, rows.shape[0])
-        self.classes_ = classes if self.outputs_2d_ else classes[0]
-        weight = validate.weights(sample_weight, rows.shape[0])
-        rows = (
-            rows.copy() if isinstance(rows, np.ndarray) and np.may_share_memory(rows, X) else rows
-        )
-        examples = Examples(rows, codes, tuple(map(len, classes)), weight)
-        self._closed = False
-        self.__dict__.pop("selection_", None)
-        self._decide(examples, metric)
-        return self
-
-    def _decide(self, examples: Examples, metric: Metric) -> None:
-        """k and the smoothing, as asked, and an index for them."""
+        X, y = with_target(X, y)
+        reader, table = reader_of(metric, type(self).__name__).learn(X)
+        if isinstance(table, np.ndarray) and np.may_share_memory(table, X):
+            table = table.copy()  # which the user may change
+        rows = TrainingRows.of(table, y, validate.weights(sample_weight, table.shape[0]))
+        numbers = tried(self.n_neighbors, rows)
+        search = Search(rows, metric, self.algorithm, int(numbers.max()), self.engine_)
+        search.prepare()
         given = isinstance(self.n_neighbors, Integral)
         free = self.smoothing == "auto" or (self.smoothing is None and not given)
-        numbers = self._numbers(examples)
-        self._accept(examples, metric, int(numbers.max()))
-        self._search.prepare()
-        if given and not free:
-            self.smoothing_ = float(self.smoothing or 0)
-            return
         smoothings = SMOOTHINGS if free else (float(self.smoothing or 0),)
-        choice = choose(self._search, examples, numbers, smoothings, self.weights)
-        self._chosen, self.smoothing_ = choice.n_neighbors, choice.smoothing
-        self.selection_ = choice.table
+        if given and not free:
+            return FittedNeighbors(reader, search, int(self.n_neighbors), smoothings[0])
+        choice = choose(search, rows, numbers, smoothings, self.weights)
+        found = choice.n_neighbors, choice.smoothing
+        return FittedNeighbors(reader, search, *found, selection=choice.table)
 
-    def _numbers(self, examples: Examples) -> Integers:
-        """Numbers of neighbors to choose from."""
-        if isinstance(self.n_neighbors, Integral):
-            return np.array([self.n_neighbors], np.int64)
-        n = int(examples.total)
-        if n < 2:
-            raise ValueError(
-                f"Expected two rows or more to choose n_neighbors, got n_samples = {n}. Give a "
-                "number."
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows: exactly the model that `fit` on all rows so far would give.
+
+        Where k was chosen, it is not chosen again: `fit` does that.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array, optional
+            All classes that may come. It closes the set: another label is then an error.
+        """
+        if "fitted_" not in vars(self):
+            fitted = self._learn(X, y, sample_weight)
+            self.fitted_ = fitted if classes is None else fitted.closed_to(classes)
+            return self
+        self._validate_params()
+        fitted = self._growing()
+        fitted.check_metric()
+        if classes is not None:
+            fitted.check_classes(classes)
+        X, y = with_target(X, y)
+        self.fitted_ = fitted.plus(fitted.read(X, y, sample_weight))
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take rows back: the model that never saw them.
+
+        Each row must be there with the same cells, label and weight; of equals the last goes.
+        """
+        fitted = self._growing()
+        X, y = with_target(X, y)
+        self.fitted_ = fitted.minus(fitted.read(X, y, sample_weight))
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows of another model, below those of this one."""
+        check_is_fitted(other)
+        if type(other) is not type(self):
+            raise TypeError(
+                f"Expected another {type(self).__name__} to merge, got {type(other).__name__}."
             )
-        if isinstance(self.n_neighbors, str):
-            return candidates(n)
-        numbers = np.unique(np.asarray(self.n_neighbors))
-        if numbers.dtype.kind not in "iu" or not len(numbers) or numbers[0] < 1 or numbers[-1] >= n:
+        self.fitted_ = self._growing().merged(other.fitted_)
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        return copy.copy(self).merge(other)
+
+    # ---- neighbors ----
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """The nearest training rows of each query; equals in the order of their numbers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame, or None
+            None asks for the neighbors of each training row, itself left out.
+        n_neighbors : int, optional
+        return_distance : bool, default=True
+
+        Returns
+        -------
+        distances : array of shape (n_queries, n_neighbors), unless return_distance=False
+        numbers : array of shape (n_queries, n_neighbors)
+        """
+        fitted = self._current()
+        k = fitted.n_neighbors if n_neighbors is None else n_neighbors
+        distances, numbers = fitted.nearest(X, k)
+        return (distances, numbers) if return_distance else numbers
+
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> Any:
+        """The nearest training rows of each query as a sparse matrix (n_queries, n_samples_fit).
+
+        Parameters
+        ----------
+        X, n_neighbors : as in `kneighbors`
+        mode : "connectivity" or "distance"
+            Ones, or the distances.
+        """
+        check_is_fitted(self)
+        if mode not in ("connectivity", "distance"):
             raise ValueError(
-                f"Expected numbers of neighbors from 1 to {n - 1} to choose from, got "
-                f"{self.n_neighbors!r}."
+                'Unsupported mode, must be one of "connectivity", or "distance" but got '
+                f'"{mode}" instead'
             )
-        return numbers.astype(np.int64)
+        distances, numbers = self.kneighbors(X, n_neighbors)
+        values = np.ones(numbers.size) if mode == "connectivity" else distances.ravel()
+        start = np.arange(0, numbers.size + 1, numbers.shape[1])
+        shape = (len(numbers), self.n_samples_fit_)
+        return _align_api_if_sparse(sparse.csr_array((values, numbers.ravel(), start), shape))
+
+    # ---- answers ----
+
+    def predict_proba(self, X: Any) -> Any:
+        """p(k | x): the classes' parts of the vote, with `smoothing_` rows of the class shares.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame, or None
+            None asks about the training rows, each answered by the others.
+
+        Returns
+        -------
+        array of shape (n_queries, n_classes), or a list of them if y had several columns
+        """
+        fitted = self._current()
+        return fitted.by_output(fitted.posteriors(fitted.neighbors(X), self.weights))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """log p(k | x)."""
+        p = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(q) for q in p] if isinstance(p, list) else np.log(p)
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        costs: Any = None,
+        reject: float | None = None,
+        beyond: float | None = None,
+    ) -> Array:
+        """The class with most votes; of equals the first.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or frame, or None
+            None asks about the training rows, each answered by the others.
+        costs : array of shape (n_classes, n_classes) or dict of dicts by class, optional
+            costs[i][j] is the price of answering class j when it is class i; the answer is the
+            one of least expected cost.
+        reject : float, optional
+            Leave rows unanswered (masked) whose answer is less probable than this.
+        beyond : float, optional
+            Leave rows unanswered (masked) that are as strange or stranger: see `strangeness`.
+        """
+        fitted = self._current()
+        found = fitted.neighbors(X)
+        posteriors = fitted.posteriors(found, self.weights)
+        answers = [
+            decided(p, classes, costs, reject)
+            for p, classes in zip(posteriors, fitted.rows.classes, strict=True)
+        ]
+        stack = np.stack if reject is None else np.ma.stack
+        answer = answers[0] if len(answers) == 1 else stack(answers, axis=1)
+        if beyond is None:
+            return answer
+        strange = fitted.strangeness(found) >= beyond
+        return np.ma.masked_array(answer, np.broadcast_to(strange, answer.T.shape).T)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are predicted correctly; X=None leaves each training row out."""
+        X, y = with_target(X, y)
+        return float(ClassifierMixin.score(self, X, y, sample_weight))
+
+    def strangeness(self, X: Any) -> Floats:
+        """The distance of each row from its neighbors, next to the training rows: 0 to 1.
+
+        The share of training rows that have the last of their `n_neighbors_` neighbors, left out
+        themselves, nearer than this row has: 0.99 is farther out than 99 % of them, 1 than all.
+        Of many training rows some thousands are asked.
+        """
+        fitted = self._current()
+        return fitted.strangeness(fitted.neighbors(X))
+
+    def explain(self, X: Any, output: int = 0) -> Neighborhood:  # type: ignore[override]
+        """The neighbors of one row, their labels, distances and parts of the vote.
+
+        Parameters
+        ----------
+        X : one row, as (1, n_features) or as a frame of one row
+        output : int, default=0
+            Which column of y, if there are several.
+        """
+        fitted = self._current()
+        return fitted.neighborhood(fitted.neighbors(X), self.weights, output)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp
@@ -191,6 +192,9 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
                     table = model.log_prob[own[drawn[rows, i]][:, None], places]
                     drawn[rows, j] = _draw(_of_groups(table, codes[rows]), random)
         return self.coding.drawn(drawn, parameters.values, random)
+
+    def sizes(self, statistics: Any) -> Sequence[int]:
+        return [len(values) for values in statistics.values]
 
     def n_parameters(self, parameters: PairCounts) -> int:
         sizes = parameters.sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -108,6 +108,9 @@ class Network(Family[S, TupleCounts]):
             share = random.random((len(codes), 1)) * up_to[:, -1:]
             drawn[:, j] = np.minimum((share >= up_to).sum(axis=1), size - 1)
         return self.coding.drawn(drawn, parameters.values, random)
+
+    def sizes(self, statistics: Any) -> Sequence[int]:
+        return [len(values) for values in statistics.values]
 
     def n_parameters(self, parameters: TupleCounts) -> int:
         total = 0

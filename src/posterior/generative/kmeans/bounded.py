@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from posterior.generative.kmeans.space import Assigned
 from posterior.kernels.centers import GROUP, Bounds, Centers, neighborhoods, places
 from posterior.statistics.algebra import Exactly
 from posterior.statistics.moments import Totals
-
-Look: TypeAlias = Callable[[Array, slice, Codes], tuple[int, float]]
 
 READ = 5120  # bytes of centers that are searched as fast as the bounds of a row are read
 UNEVEN = 1.5  # looking at some groups costs so much more than its part of a full search
@@ -59,44 +57,36 @@ class Bounded:
         self._centers, before = np.array(centers, np.float64), self._points
         self._points = (self._centers - self._origin).astype(self._X.dtype)
         worth = (1 - READ / max(self._points.nbytes, 1)) / UNEVEN
-        if len(before) != len(self._points) or worth <= 0:
-            return self._search_all()
+        if len(before) == len(self._points) and worth > 0:
+            self._follow(before, worth)
+        bounds = None if self._moving is None else self._moving.bounds
+        number = None if self._moving is None else self._moving.number
+        table = Centers.of(self._points, self._origin, number)
+        done: list[tuple[int, float]] = []  # rows that moved, and rows' worth of centers looked at
+
+        def look(X: Array, rows: slice, labels: Codes) -> None:
+            if bounds is None:
+                done.append((kernels.nearest(X, table, labels[:, 0]), 0.0))
+            else:
+                done.append(kernels.nearest_bounded(X, table, bounds[rows], labels[:, 0]))
+
+        self._fill(look, self._X, self.labels[:, None])
+        looked = math.fsum(looked for _, looked in done)
+        if bounds is not None and not bounds.fresh and looked > worth * len(self._X):
+            self._moving = None
+        return sum(moved for moved, _ in done)
+
+    def _follow(self, before: Array, worth: float) -> None:
+        """Loosen the bounds by the steps of the centers, or make new ones if they would pay."""
         steps = lengths(self._points.astype(np.float64) - before)
         if self._moving is not None and not self._moving.follow(self._points, steps):
             self._moving = None
         step = float(np.sqrt(np.mean(steps**2)))
         if step <= self._step / 2:
             self._step = step
-            if expected_work(self._sample(), self._points, steps) <= worth / 2:
+            sample = some_rows(self._X) - self._origin
+            if expected_work(sample, self._points, steps) <= worth / 2:
                 self._moving = Moving(len(self._X), self._points)
-        if self._moving is None:
-            return self._search_all()
-        bounds = self._moving.bounds
-        table = Centers.of(self._points, self._origin, self._moving.number)
-
-        def look(X: Array, rows: slice, labels: Codes) -> tuple[int, float]:
-            return kernels.nearest_bounded(X, table, bounds[rows], labels)
-
-        moved, looked = self._search(look)
-        if not bounds.fresh and looked > worth * len(self._X):
-            self._moving = None
-        return moved
-
-    def _sample(self) -> Floats:
-        return some_rows(self._X) - self._origin
-
-    def _search_all(self) -> int:
-        centers = Centers.of(self._points, self._origin)
-        return self._search(lambda X, _, labels: (kernels.nearest(X, centers, labels), 0.0))[0]
-
-    def _search(self, look: Look) -> tuple[int, float]:
-        done: list[tuple[int, float]] = []
-
-        def part(X: Array, rows: slice, labels: Codes) -> None:
-            done.append(look(X, rows, labels[:, 0]))
-
-        self._fill(part, self._X, self.labels[:, None])
-        return sum(moved for moved, _ in done), math.fsum(looked for _, looked in done)
 
     def sums(self) -> tuple[Floats, Floats]:
         """Weight (k,) and mean (k, d) of the rows of each center; the mean of none is NaN.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import Hard, SparseRows
+from posterior.data.rows import Rows, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.statistics.exact import Exact
-from posterior.statistics.moments import Moments, Totals, floats, group_weight
+from posterior.statistics.moments import Moments, Totals, group_weight
 
 
 class Dense:
@@ -23,14 +23,12 @@ class Dense:
     def apart(self, X: Array, centers: Floats) -> Floats:
         return squares(X - centers)
 
-    def totals(self, X: Array, groups: Hard) -> Totals:
-        weight, total, _ = kernels.moments(
-            floats(X), groups.codes, groups.weight, groups.n_groups, False
-        )
-        return Totals(Exact(*weight)[:, :1], Exact(*total))
+    def totals(self, rows: Rows) -> Totals:
+        totals = Totals.of(dense_cells(rows), rows.hard)
+        return Totals(totals.weight[:, :1], totals.total)
 
-    def moments(self, X: Array, groups: Hard) -> Moments:
-        return Moments.of(X, groups)
+    def moments(self, rows: Rows) -> Moments:
+        return Moments.of(dense_cells(rows), rows.hard)
 
     def dense(self, X: Array) -> Floats:
         return X.astype(np.float64)
@@ -48,14 +46,16 @@ class Sparse:
     def apart(self, X: SparseRows, centers: Floats) -> Floats:
         return squares(self.dense(X) - centers)
 
-    def totals(self, X: SparseRows, groups: Hard) -> Totals:
+    def totals(self, rows: Rows) -> Totals:
+        X, groups = sparse_cells(rows), rows.hard
         total = kernels.sparse_sums(X, groups.codes, groups.weight, groups.n_groups)
         return Totals(group_weight(groups).reshape(-1, 1), Exact(*total))
 
-    def moments(self, X: SparseRows, groups: Hard) -> Moments:
-        totals = self.totals(X, groups)
+    def moments(self, rows: Rows) -> Moments:
+        X, totals = sparse_cells(rows), self.totals(rows)
         data = X.data.astype(np.float64)
-        squared = self.totals(SparseRows(data * data, X.column, X.start, X.n_columns), groups)
+        squares = SparseRows(data * data, X.column, X.start, X.n_columns)
+        squared = self.totals(Rows(squares, rows.hard))
         all_columns = totals.weight.limbs.repeat(X.n_columns, axis=1)
         weight = Exact(all_columns, totals.weight.exponent)
         return Moments(weight, totals.total, squared.total)
@@ -83,17 +83,24 @@ class Gaps:
     def apart(self, X: Array, centers: Floats) -> Floats:
         return squares(np.nan_to_num(X - centers))
 
-    def totals(self, X: Array, groups: Hard) -> Totals:
-        weight, total, _ = kernels.moments(
-            floats(X), groups.codes, groups.weight, groups.n_groups, False
-        )
-        return Totals(Exact(*weight), Exact(*total))
+    def totals(self, rows: Rows) -> Totals:
+        return Totals.of(dense_cells(rows), rows.hard)
 
-    def moments(self, X: Array, groups: Hard) -> Moments:
-        return Moments.of(X, groups)
+    def moments(self, rows: Rows) -> Moments:
+        return Moments.of(dense_cells(rows), rows.hard)
 
     def dense(self, X: Array) -> Floats:
         return X.astype(np.float64)
+
+
+def dense_cells(rows: Rows) -> Array:
+    assert isinstance(rows.X, np.ndarray)
+    return rows.X
+
+
+def sparse_cells(rows: Rows) -> SparseRows:
+    assert isinstance(rows.X, SparseRows)
+    return rows.X
 
 
 def squares(x: Floats) -> Floats:

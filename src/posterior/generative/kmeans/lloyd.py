@@ -17,7 +17,11 @@ UNMOVED = "no row changed its center"
 STILL = "centers moved less than the tolerance"
 TIRED = "the number of iterations is used up"
 
-Say = Callable[[str], None]
+Log = Callable[[str], None]
+
+
+def silent(message: str) -> None:
+    """Nobody asked for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,12 @@ class Clustering:
 
 
 def lloyd(
-    points: Points, start: Floats, spread: Spread, stop: Stop, say: Say, dtype: Any = np.float64
+    points: Points,
+    start: Floats,
+    spread: Spread,
+    stop: Stop,
+    log: Log = silent,
+    dtype: Any = np.float64,
 ) -> Clustering:
     """Lower Σᵢ wᵢ |xᵢ - c(i)|² from a start until nothing moves; centers are numbers of a dtype.
 
@@ -57,17 +66,17 @@ def lloyd(
     for i in range(stop.max_iter):
         moved = space.assign(centers)
         if moved == 0:
-            say(f"Converged at iteration {i}: strict convergence.")
+            log(f"Converged at iteration {i}: strict convergence.")
             told.append(told[-1])
             reason = UNMOVED
             break
         weight, means = means_of(points, space, centers)
         told.append(total - float((weight * (means - spread.mean) ** 2).sum()))
-        say(f"Iteration {i}, inertia {told[-1]}.")
+        log(f"Iteration {i}, inertia {told[-1]}.")
         before, centers = centers, rounded(means, dtype)
         shift = float(((centers - before) ** 2).sum())
         if shift <= stop.tol:
-            say(f"Converged at iteration {i}: center shift {shift} within tolerance {stop.tol}.")
+            log(f"Converged at iteration {i}: center shift {shift} within tolerance {stop.tol}.")
             reason = STILL
             break
     if reason != UNMOVED:

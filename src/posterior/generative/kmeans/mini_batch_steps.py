@@ -2,48 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from posterior.data.typing import Floats
-from posterior.generative.kmeans.lloyd import Say
+from posterior.generative.kmeans.lloyd import Log
 from posterior.generative.kmeans.points import Points
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Received:
-    """Centers, and the weight of the cells whose means they are (Sculley 2010).
+class BatchStream:
+    """Where a stream of batches stands, so that more of them can come."""
 
-    c ← c + w / (W + w) (m - c)      W ← W + w      for a batch of weight w and mean m
-    """
-
-    centers: Floats  # (k, d)
-    weight: Floats  # (k, d)
+    weight: Floats  # (k, d): of the cells that each center has received
+    random: np.random.RandomState
+    n_steps: int = 0
+    n_since: int = 0  # rows since light centers were last moved
 
     @property
     def row_weight(self) -> Floats:
         """Of each center, as its most observed column tells."""
         return self.weight.max(axis=1)
 
-    def step(self, batch: Points) -> tuple[Received, float]:
-        """With one more batch; and the inertia of the batch before."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Received:
+    """Centers that are the mean of all cells that they have received (Sculley 2010).
+
+    c ← c + w / (W + w) (m - c)      W ← W + w      for a batch of weight w and mean m
+    """
+
+    centers: Floats  # (k, d)
+    stream: BatchStream
+
+    @classmethod
+    def nothing(cls, centers: Floats, random: np.random.RandomState) -> Received:
+        """Centers as they begin."""
+        return cls(centers, BatchStream(np.zeros_like(centers), random))
+
+    def step(self, batch: Points, size: int, ratio: float, log: Log) -> tuple[Received, float]:
+        """With one more batch; and the inertia of the batch before.
+
+        Now and then, or if a center has nothing, light centers move to rows of the batch.
+        """
+        n_since = self.stream.n_since + size
+        due = n_since >= 10 * len(self.centers) or not self.stream.row_weight.all()
+        after, inertia = self._moved(batch, 0 if due else n_since)
+        return after.relocated(batch, ratio, log) if due else after, inertia
+
+    def _moved(self, batch: Points, n_since: int) -> tuple[Received, float]:
         space = batch.space(len(self.centers))
         space.assign(self.centers)
         weight, mean = space.sums()
         weight = weight.reshape(len(self.centers), -1)
-        total = self.weight + weight
+        total = self.stream.weight + weight
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(weight > 0, weight / total, 0.0)
         centers = self.centers + share * np.where(weight > 0, mean - self.centers, 0.0)
-        return Received(centers, total), float(batch.weights @ space.distances())
+        stream = BatchStream(total, self.stream.random, self.stream.n_steps + 1, n_since)
+        return Received(centers, stream), float(batch.weights @ space.distances())
 
-    def relocated(
-        self, batch: Points, ratio: float, random: np.random.RandomState, say: Say
-    ) -> Received:
+    def relocated(self, batch: Points, ratio: float, log: Log) -> Received:
         """Centers of less than `ratio` of the largest weight move to rows drawn at random."""
-        weight = self.row_weight
+        weight = self.stream.row_weight
         light = weight < ratio * weight.max()
         light[weight.argmax()] = False
         most = len(batch) // 2
@@ -51,13 +73,13 @@ class Received:
             light[np.argsort(weight)[most:]] = False
         if not light.any():
             return self
-        index = random.choice(len(batch), int(light.sum()), replace=False)
-        say(f"[MiniBatchKMeans] Reassigning {len(index)} cluster centers.")
-        centers, total = self.centers.copy(), self.weight.copy()
+        index = self.stream.random.choice(len(batch), int(light.sum()), replace=False)
+        log(f"[MiniBatchKMeans] Reassigning {len(index)} cluster centers.")
+        centers, total = self.centers.copy(), self.stream.weight.copy()
         rows = batch.rows(index)
         centers[light] = np.where(np.isnan(rows), centers[light], rows)
         total[light] = total[~light].min(axis=0)  # not so little that they move again at once
-        return Received(centers, total)
+        return Received(centers, replace(self.stream, weight=total))
 
 
 class Patience:
@@ -80,12 +102,3 @@ class Patience:
         if self._patience is not None and self._waited >= self._patience:
             return "lack of improvement in inertia"
         return None
-
-
-def drawn_batches(points: Points, size: int, random: np.random.RandomState) -> Iterator[Points]:
-    """Batches of rows drawn by weight, without end."""
-    share = (points.weights / points.weights.sum()).cumsum()
-    share /= share[-1]
-    drawing = points.unweighted()  # weight is in the draws already
-    while True:
-        yield drawing.take(np.searchsorted(share, random.random_sample(size), side="right"))

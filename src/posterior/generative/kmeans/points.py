@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from posterior.data.rows import Hard, Rows, SparseRows, slabs, take
+from posterior.data import validate
+from posterior.data.names import quoted
+from posterior.data.rows import Features, Hard, Rows, SparseRows, slabs, take
 from posterior.data.typing import Array, Floats
 from posterior.generative.kmeans.bounded import Bounded
 from posterior.generative.kmeans.geometries import Dense, Gaps, Sparse
 from posterior.generative.kmeans.space import Fill, Geometry, Plain, Space, Sum, squared
-from posterior.sources.remote_rows import RemoteRows
+from posterior.readers.reader import Reader
 from posterior.statistics.algebra import Exactly
-from posterior.statistics.moments import Moments
+from posterior.statistics.moments import Moments, floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +27,29 @@ class Spread:
     mean: Floats  # (d,)
     scatter: Floats  # (d,): Σᵢ wᵢ (x_ij - mean_j)²
     weight: Floats  # (d,)
+
+    @classmethod
+    def of(cls, moments: Moments) -> Spread:
+        """Of rows that are one group."""
+        mean, scatter = moments.mean_and_scatter()
+        weight = moments.weight.rounded()[0]
+        return cls(np.where(weight > 0, mean[0], 0.0), scatter[0], weight)
+
+    def check(self, names: Array, dtype: Any) -> None:
+        """Refuse columns that have no place among numbers of a dtype."""
+        for lost, expected, got in (
+            (self.weight == 0, "a value in every column", "none at all"),
+            (
+                ~(self.scatter <= np.finfo(dtype).max),
+                "numbers whose squares can be added",
+                "larger ones",
+            ),
+        ):
+            if lost.any():
+                raise ValueError(
+                    f"Expected {expected}, got {got} in column {quoted(names[lost][0])}. "
+                    "Leave it out, or rescale it."
+                )
 
     @property
     def variance(self) -> float:
@@ -51,14 +77,41 @@ class Points:
     geometry: Geometry
     fill: Fill
     sum: Sum
+    in_memory: ClassVar[bool] = True  # all of them, so that each can have its label
 
     @classmethod
     def of(cls, X: Any, weight: Floats | None, complete: bool, fill: Fill, sum: Sum) -> Points:
         geometry: Geometry = Sparse() if isinstance(X, SparseRows) else Dense()
         return cls(X, weight, geometry if complete else Gaps(), fill, sum)
 
+    @classmethod
+    def read(cls, reader: Reader, table: Features, weight: Any, fill: Fill, sum: Sum) -> Points:
+        """The rows of a table that was read; those that count for something, by their weights."""
+        X: Any = table
+        if isinstance(X, SparseRows):
+            X = X if X.scipy(copy=False).has_canonical_format else X.canonical()
+            complete = True
+            reader.check(X)
+        else:
+            X = np.ascontiguousarray(floats(X))
+            complete = all_finite(X)
+            if not complete:
+                reader.check(X)
+                complete = not np.isnan(X).any()
+        return cls.of(X, validate.weights(weight, X.shape[0]), complete, fill, sum)
+
     def __len__(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def n_rows(self) -> int:
+        """How many there are, in memory or not."""
+        return len(self)
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows, in memory or not."""
+        return float(self.weights.sum())
 
     @property
     def dtype(self) -> Any:
@@ -67,6 +120,10 @@ class Points:
     @property
     def weights(self) -> Floats:
         return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.X, SparseRows)
 
     @property
     def complete(self) -> bool:
@@ -104,8 +161,16 @@ class Points:
         return Plain(self.geometry, self.X, self.weight, n_centers, self.fill, self.sum)
 
     def spread(self) -> Spread:
-        groups = Hard(np.zeros(len(self), np.int32), 1, self.weight)
-        return spread_of(self.geometry, Rows(self.X, groups), self.sum)
+        rows = Rows(self.X, Hard(np.zeros(len(self), np.int32), 1, self.weight))
+        return Spread.of(self.sum(Exactly(self.geometry.moments), rows))
+
+    def batches(self, size: int, random: np.random.RandomState) -> Iterator[Points]:
+        """Rows drawn by weight, a few at a time, without end."""
+        share = (self.weights / self.weights.sum()).cumsum()
+        share /= share[-1]
+        drawing = self.unweighted()  # weight is in the draws already
+        while True:
+            yield drawing.take(np.searchsorted(share, random.random_sample(size), side="right"))
 
     def squared(self, centers: Floats, below: Floats | None = None) -> Floats:
         """Squared distances (n, k) from all centers; with `below` (n,), none above it."""
@@ -128,18 +193,10 @@ class Points:
         return float(self.weights @ space.distances())
 
 
-def spread_of(geometry: Geometry, rows: Rows | RemoteRows, sum: Sum) -> Spread:
-    """Of rows that are one group."""
-    moments: Moments = sum(Exactly(lambda rows: geometry.moments(rows.X, rows.hard)), rows)
-    mean, scatter = moments.mean_and_scatter()
-    weight = moments.weight.rounded()[0]
-    return Spread(np.where(weight > 0, mean[0], 0.0), scatter[0], weight)
-
-
 def all_finite(X: Array) -> bool:
     """Whether no cell is missing or infinite, at one look while rows are in cache.
 
-    Numbers whose sum overflows are taken for infinite.
+    Numbers whose sum overflows count as infinite.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         return all(bool(np.isfinite(X[rows].sum())) for rows in slabs(*X.shape))

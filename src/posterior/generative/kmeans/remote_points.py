@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from posterior.data.rows import Hard, Rows, slabs
 from posterior.data.typing import Codes, Floats
 from posterior.generative.kmeans.bounded import origin_of
 from posterior.generative.kmeans.geometries import Dense
-from posterior.generative.kmeans.points import Points, Spread, spread_of
-from posterior.generative.kmeans.space import Assigned, Geometry, Space, nearest
+from posterior.generative.kmeans.points import Points, Spread
+from posterior.generative.kmeans.space import Assigned, Fill, Geometry, Space, Sum, nearest
 from posterior.kernels.centers import Centers
 from posterior.sources.remote_rows import RemoteRows
 from posterior.sources.source import Source
@@ -23,32 +23,51 @@ from posterior.statistics.moments import Totals, floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DistantPoints(Points):
+class RemotePoints(Points):
     """The points of the sample, whose sums are those of all rows."""
 
     away: RemoteRows
+    source: Source
+    in_memory: ClassVar[bool] = False
+
+    @classmethod
+    def among(
+        cls, rows: RemoteRows, source: Source, complete: bool, fill: Fill, sum: Sum
+    ) -> RemotePoints:
+        """The rows of a source, of which it is known whether no cell is missing."""
+        rows = rows.map(_contiguous)
+        near = Points.of(rows.sample.X, rows.sample.hard.weight, complete, fill, sum)
+        return cls(near.X, near.weight, near.geometry, fill, sum, rows, source)
+
+    @property
+    def n_rows(self) -> int:
+        return self.away.n_rows
+
+    @property
+    def total_weight(self) -> float:
+        return self.away.weight
 
     def space(self, n_centers: int) -> Away:
         near = Points(self.X, self.weight, self.geometry, self.fill, self.sum).space(n_centers)
         return Away(self, near, n_centers)
 
-    def in_turn(self, source: Source, size: int) -> Iterator[Points]:
+    def batches(self, size: int, random: np.random.RandomState) -> Iterator[Points]:
         """All rows in their order, a few at a time, again and again."""
         while True:
-            for batch in source.batches():
+            for batch in self.source.batches():
                 rows = self.away.prepare(batch)
                 for i in range(0, len(rows), size):
                     few = rows[i : i + size]
                     yield Points(few.X, few.hard.weight, self.geometry, self.fill, self.sum)
 
     def spread(self) -> Spread:
-        return spread_of(self.geometry, self.away, self.sum)
+        return Spread.of(self.sum(Exactly(self.geometry.moments), self.away))
 
 
 class Away:
     """All rows as centers see them; distances and labels are those of the sample."""
 
-    def __init__(self, points: DistantPoints, near: Space, n_centers: int) -> None:
+    def __init__(self, points: RemotePoints, near: Space, n_centers: int) -> None:
         self._points, self._near, self._n_centers = points, near, n_centers
         self._totals: Totals | None = None
         self._centers = np.empty((0, 0))
@@ -65,7 +84,7 @@ class Away:
         look, geometry, k = self._label(), self._points.geometry, self._n_centers
 
         def totals(rows: Rows) -> Totals:
-            return geometry.totals(rows.X, Hard(look(rows.X), k, rows.hard.weight))
+            return geometry.totals(Rows(rows.X, Hard(look(rows.X), k, rows.hard.weight)))
 
         self._totals = self._points.sum(Exactly(totals), self._points.away)
         return 0 if before is not None and self._totals == before else 1
@@ -103,6 +122,11 @@ class Away:
         if not self._seen:
             self._near.assign(self._centers)
             self._seen = True
+
+
+def _contiguous(rows: Rows) -> Rows:
+    table: Any = rows.X
+    return Rows(np.ascontiguousarray(floats(table)), rows.groups)
 
 
 def _dense_labels(centers: Floats, origin: Any) -> Callable[[Any], Codes]:

@@ -77,9 +77,9 @@ class Geometry(Protocol):
         """Squared distance of row i from center i, by their differences."""
         ...
 
-    def totals(self, X: Any, groups: Hard) -> Totals: ...
+    def totals(self, rows: Rows) -> Totals: ...
 
-    def moments(self, X: Any, groups: Hard) -> Moments: ...
+    def moments(self, rows: Rows) -> Moments: ...
 
     def dense(self, X: Any) -> Floats:
         """The rows themselves, missing cells as NaN."""
@@ -141,10 +141,7 @@ class Plain:
 
     def sums(self) -> tuple[Floats, Floats]:
         groups = Hard(self.labels, self._n_centers, self._weight)
-        totals: Totals = self._sum(
-            Exactly(lambda rows: self._geometry.totals(rows.X, rows.hard)),
-            Rows(self._X, groups),
-        )
+        totals: Totals = self._sum(Exactly(self._geometry.totals), Rows(self._X, groups))
         weight = totals.weight.rounded()
         return (weight[:, 0] if weight.shape[1] == 1 else weight), totals.mean()
 

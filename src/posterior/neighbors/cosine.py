@@ -38,14 +38,14 @@ class Directions:
         return distance, number
 
 
-class Signals:
+class Correlations:
     """Rows, near if they correlate: their directions around their means."""
 
     def __init__(self, X: Array, search: Callable[[Any], Index]) -> None:
-        self._directions = Directions(signals(X), search)
+        self._directions = Directions(centered(X), search)
 
     def nearest(self, Q: Any, k: int, skip: Array | None = None) -> tuple[Floats, Integers]:
-        return self._directions.nearest(signals(Q), k, skip)
+        return self._directions.nearest(centered(Q), k, skip)
 
 
 def directions(X: Array | SparseRows) -> tuple[Array | SparseRows, Array]:
@@ -76,7 +76,7 @@ def _sparse_directions(X: SparseRows) -> tuple[SparseRows, Array]:
     return SparseRows.of(sparse.csr_array(table)), zero
 
 
-def signals(X: Array) -> Floats:
+def centered(X: Array) -> Floats:
     """Rows less their means; a row that does not vary is zero, whatever the rounding."""
     X = X.astype(np.float64)
     mean = X.sum(axis=1, keepdims=True) / max(X.shape[1], 1)

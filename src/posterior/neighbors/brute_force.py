@@ -1,24 +1,55 @@
-"""Dense rows by Euclidean distance: every row is looked at, few are measured."""
+"""Brute force: every row is looked at, by Euclidean distance or any other."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from posterior import kernels
+from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Floats, Integers
-from posterior.kernels.searched import Searched
-from posterior.neighbors.blocked import BlockedSearch
-from posterior.neighbors.index import Fill
-from posterior.neighbors.nearest_first import deal, wanted, without
+from posterior.kernels.searched import Searched, Shortlist, rounding
+from posterior.neighbors.index import Best, Fill, deal, wanted, without
 
+CELLS = 1 << 18  # distances of a block
+LEAST = 64  # rows of a block
 SAMPLE = 1024  # rows that tell where the origin is
 TRIAL = 32  # queries that tell whether single precision does
 MUCH = 1 / 32  # of the rows: if more must be measured, products in double are worth their time
 SINGLE, DOUBLE = 1e15, 1e140  # lengths whose squares are far from overflow; rows have about one
 EXTREME = 1e100  # sizes of rows that are not scaled without loss
+
+
+class BlockedSearch:
+    """Rows, near if `distance` of two blocks of rows, (m, d) and (b, d), is small there, (m, b).
+
+    A distance that is not a number is as far as can be.
+    """
+
+    def __init__(
+        self, X: Array | SparseRows, distance: Callable[[Any, Any], Array], fill: Fill
+    ) -> None:
+        self._X, self._distance, self._fill = X, distance, fill
+
+    def nearest(self, Q: Any, k: int, skip: Array | None = None) -> tuple[Floats, Integers]:
+        n = self._X.shape[0]
+        most = wanted(k, skip, n)
+
+        def look(part: slice) -> tuple[Floats, Integers]:
+            q = Q[part]
+            best = Best(q.shape[0], most)
+            step = max(LEAST, CELLS // max(q.shape[0], 1))
+            for start in range(0, n, step):
+                D = np.asarray(self._distance(q, self._X[start : start + step]), np.float64)
+                best.see(np.where(np.isnan(D), np.inf, D))
+            return best.distance, best.number
+
+        distance, number = deal(look, self._fill, Q.shape[0], n, most)
+        return without(distance, number, skip, k)
 
 
 class BruteForce:
@@ -82,3 +113,49 @@ def searched(X: Array, fill: Fill) -> Searched:
     longest = np.sqrt(square.max())
     scale = 2.0 ** -np.ceil(np.log2(longest)) if 0 < longest < np.inf else 1.0
     return Searched(X, origin, float(scale), 0.5 * scale**2 * square[:, 0])
+
+
+class SparseSearch:
+    """Compressed sparse rows, near if |q - x| is small: products first, then differences."""
+
+    def __init__(self, X: SparseRows, fill: Fill) -> None:
+        self._X, self._fill = _matrix(X), fill
+        self._square = _squares(self._X)
+
+    def nearest(self, Q: Any, k: int, skip: Array | None = None) -> tuple[Floats, Integers]:
+        X, square = self._X, self._square
+        n = X.shape[0]
+        most = wanted(k, skip, n)
+        queries = _matrix(Q)
+
+        def look(part: slice) -> tuple[Floats, Integers]:
+            q = queries[part]
+            found = Shortlist(q.shape[0], most)
+            own = _squares(q)[:, None]
+            error = rounding(int(np.diff(q.indptr).max(initial=0)))  # of so many products a sum
+
+            def measure(query: Integers, row: Integers) -> Floats:
+                return np.sqrt(_squares(q[query] - X[row]))
+
+            step = max(LEAST, CELLS // max(q.shape[0], 1))
+            for start in range(0, n, step):
+                size = own + square[start : start + step]
+                D = size - 2 * (q @ X[start : start + step].T).toarray()
+                found.see(D, error * size, start, measure)
+            return found.distance, found.number
+
+        distance, number = deal(look, self._fill, queries.shape[0], n, most)
+        return without(distance, number, skip, k)
+
+
+def _matrix(X: Any) -> sparse.csr_array:
+    """In double precision, columns ascending, each once."""
+    if not isinstance(X, SparseRows):
+        return sparse.csr_array(X, dtype=np.float64)
+    return X.canonical().scipy(copy=False).astype(np.float64)
+
+
+def _squares(X: sparse.csr_array) -> Floats:
+    """|x|² of each row."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row, X.data**2, X.shape[0]).astype(np.float64)
