@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from posterior.storage.building import built
 from scipy import sparse
 from sklearn.base import clone
 
@@ -28,7 +27,7 @@ from posterior import ModelFileError
 from posterior.engines.local import Local
 from posterior.neighbors.metrics import Metric
 from posterior.storage import container, earlier, inspect
-from posterior.storage.value_tree import Writer
+from posterior.storage.value_tree import Writer, built
 
 pytestmark = pytest.mark.once
 
