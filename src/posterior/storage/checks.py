@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.data.rows import CodedRows, SparseRows
+from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.estimators.dependence.dependence_base import DependenceClassifier
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
-from posterior.estimators.logistic.logistic_base import LogisticModel
+from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
 from posterior.estimators.mixture.mixture_base import MixtureModel
@@ -35,6 +36,8 @@ from posterior.kernels.terms import Terms
 from posterior.neighbors.examples import Examples
 from posterior.neighbors.table_columns import Columns
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
+from posterior.preprocessing.encoding import Encoding
+from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import MixedColumns as MixedReader
 from posterior.readers.reader import Reader
@@ -126,9 +129,8 @@ def _(value: Search) -> None:
 @check.register
 def _(value: Fitted) -> None:
     reader, labels, n = value.reader, value.labels, value.reader.columns.n
-    expect(isinstance(reader, Reader) and type(n) is int and n > 0, "how rows are read")
-    names = reader.columns.names
-    expect(names is None or len(names) == n, "a name of each column")
+    expect(isinstance(reader, Reader), "how rows are read")
+    _check_table(reader)
     if isinstance(reader, MixedReader):
         expect(len(reader.kinds) == n, "a kind of each column")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
@@ -216,17 +218,25 @@ def _(model: MixtureClassifier) -> None:
 
 
 @check.register
-def _(model: LogisticModel) -> None:
-    state = vars(model)
-    if "coef_" not in state:
-        return
-    encoding, k = state.get("encoding_"), _n_classes(model.classes_)
-    width = model.n_features_in_ if encoding is None else len(encoding.sources())
+def _(value: FittedLogistic) -> None:
+    reader, labels = value.reader, value.labels
+    expect(isinstance(reader, Encoded) and isinstance(labels, Labels), "how rows are read")
+    _check_table(reader)
+    if reader.encoding is not None:
+        expect(isinstance(reader.encoding, Encoding), "how words become numbers")
+        expect(len(reader.encoding.columns) == reader.columns.n, "an encoding of each column")
+    k, (width,) = _n_classes(labels.classes), reader.widths()
     outputs = k if k > 2 else 1
-    expect(shape_of(model.coef_) == (outputs, width), f"coefficients of {width} columns")
-    if state.get("_stream") is not None:
-        shape = (outputs, width + bool(model.fit_intercept))
-        check_stream(state["_stream"], model.n_features_in_, k, shape)
+    expect(shape_of(value.coef) == (outputs, width), f"coefficients of {width} columns")
+    expect(shape_of(value.typical) == (width,), "a typical row")
+    if value.stream is not None:
+        check_stream(value.stream, reader.columns.n, k, (outputs, width))
+
+
+@check.register
+def _(model: LogisticBase) -> None:
+    fitted = vars(model).get("fitted_")
+    expect(fitted is None or isinstance(fitted, FittedLogistic), "what was learned")
 
 
 @check.register(KMeans)
@@ -340,6 +350,13 @@ def _n_classes(classes: Any) -> int:
     expect(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
     expect(np.array_equal(np.unique(classes), classes), "classes in order, each once")
     return len(classes)
+
+
+def _check_table(reader: Reader) -> None:
+    """Columns, as many as there are names."""
+    n, names = reader.columns.n, reader.columns.names
+    expect(type(n) is int and n > 0, "a number of columns")
+    expect(names is None or len(names) == n, "a name of each column")
 
 
 def _ascending(values: Any) -> bool:

@@ -42,7 +42,6 @@ class Stream:
     """All that the next rows need to know of those before."""
 
     columns: OpenColumns | None  # of frames, whose levels are not all known yet
-    closed: bool  # whether the classes were named
     kept: tuple[Reservoir, ...] = ()  # the first is that of the last fit
     estimate: Estimate | None = None  # None: a fit is due
 
@@ -59,4 +58,4 @@ class Stream:
             grown = since.sum() > GROWTH * last.weight.sum() or n_since > WAITING
             due = grown or len(kept) > PARTS or columns != self.columns
             last = None if due else replace(last, since=since, n_since=n_since)
-        return replace(self, columns=columns, kept=kept, estimate=last)
+        return Stream(columns, kept, last)
