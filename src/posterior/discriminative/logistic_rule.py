@@ -24,7 +24,7 @@ from posterior.discriminative.solvers.solution import Solution, Solver, Step, Wa
 from posterior.readers.encoded import Encoded
 from posterior.sources.remote_rows import RemoteRows
 
-Factors = Callable[[Array, Floats], Floats]  # of classes and the weight of each
+Factors = Callable[[Array, Floats], Floats | None]  # of classes and the weight of each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,9 +63,9 @@ class LogisticRule:
             penalty = penalty.with_priors(self.priors, names)
         # A free intercept may be that of a typical row: the same model, in better coordinates.
         free = self.intercept and not penalty.ridge[:, -1].any() and penalty.smooth
-        movable = free and self.centered and isinstance(X, np.ndarray)
-        loss = LogisticLoss(shape[0], self.intercept, typical_row(X) if movable else None)
-        return Objective(rows, loss, penalty, engine)
+        moved = free and self.centered and isinstance(X, np.ndarray)
+        origin = typical_row(np.asarray(X)) if moved else None
+        return Objective(rows, LogisticLoss(shape[0], self.intercept, origin), penalty, engine)
 
     def solve(
         self, objective: Objective, start: Floats, reader: Encoded, watch: Watch = ignore

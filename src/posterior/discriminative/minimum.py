@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -85,9 +83,7 @@ class Minimum:
         groups = self.objective.at_hand.hard
         return HeldOut(scores, groups.codes, classes, None, groups.weight)
 
-    def summary(
-        self, features: Sequence[Any], classes: Array, level: float, robust: bool
-    ) -> Summary:
+    def summary(self, features: Array, classes: Array, level: float, robust: bool) -> Summary:
         """Coefficients of features with errors, tests, intervals and odds ratios, and the fit."""
         objective = self.objective
         intercept = ["intercept"] if objective.loss.intercept else []

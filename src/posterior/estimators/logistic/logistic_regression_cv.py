@@ -172,11 +172,12 @@ class LogisticRegressionCV(LogisticBase):
             solution = Solution(self._joined(mean, objective), (), True, "the mean of the folds")
             minimum = Minimum(objective, solution, "mean")
         fitted = FittedLogistic.of(reader, labels, minimum, rule.dtype(X))
-        chosen = {"C_": C, "l1_ratio_": l1_ratio, "coefs_paths_": paths, "scores_": scores}
+        chosen: tuple[Any, Any, Any, Any] = C, l1_ratio, paths, scores
         if self.use_legacy_attributes:
-            chosen, n_iter = _legacy(labels.classes, chosen, n_iter)
+            chosen, n_iter = _legacy(labels.classes, *chosen), n_iter.transpose(0, 2, 1)[None]
         self.fitted_ = replace(fitted, n_iter=n_iter, minimum=None)
-        vars(self).update(chosen, Cs_=Cs, l1_ratios_=l1_ratios)
+        self.Cs_, self.l1_ratios_ = Cs, l1_ratios
+        self.C_, self.l1_ratio_, self.coefs_paths_, self.scores_ = chosen
         return self
 
     def _splits(self, codes: Array) -> list[tuple[Array, Array]]:
@@ -247,17 +248,13 @@ def _best(scores: Floats) -> tuple[int, int]:
     return int(i), int(j)
 
 
-def _legacy(classes: Array, chosen: dict[str, Any], n_iter: Array) -> tuple[dict[str, Any], Array]:
-    """Dictionaries by class, as scikit-learn had them until 1.9."""
+def _legacy(
+    classes: Array, C: float, l1_ratio: float, paths: Floats, scores: Floats
+) -> tuple[Floats, Floats, dict[Any, Floats], dict[Any, Floats]]:
+    """The same by class, in dictionaries, as scikit-learn had them until 1.9."""
     keys = classes[1:] if len(classes) == 2 else classes
-    paths = chosen["coefs_paths_"].transpose(3, 0, 2, 1, 4)
-    scores = chosen["scores_"].transpose(0, 2, 1)
+    paths, scores = paths.transpose(3, 0, 2, 1, 4), scores.transpose(0, 2, 1)
     if scores.shape[2] == 1:
         paths, scores = paths[:, :, :, 0], scores[:, :, 0]
-    legacy = {
-        "C_": np.full(len(keys), chosen["C_"]),
-        "l1_ratio_": np.full(len(keys), chosen["l1_ratio_"]),
-        "coefs_paths_": dict(zip(keys, paths, strict=True)),
-        "scores_": dict.fromkeys(keys, scores),
-    }
-    return legacy, n_iter.transpose(0, 2, 1)[None]
+    by_class = dict(zip(keys, paths, strict=True)), dict.fromkeys(keys, scores)
+    return np.full(len(keys), C), np.full(len(keys), l1_ratio), *by_class
