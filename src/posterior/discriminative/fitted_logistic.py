@@ -14,8 +14,8 @@ from posterior.data.rows import Features, Rows, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.minimum import Minimum
 from posterior.discriminative.objective import Summer
+from posterior.discriminative.reservoir import Stream
 from posterior.discriminative.solvers.solution import Step
-from posterior.discriminative.stream import Stream
 from posterior.families.linear import affine_scorer, dense
 from posterior.readers.encoded import Encoded, answers_missing
 from posterior.readers.labels import Labels

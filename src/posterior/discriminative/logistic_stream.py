@@ -18,8 +18,7 @@ from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.discriminative.logistic_rule import LogisticRule
 from posterior.discriminative.minimum import Minimum
 from posterior.discriminative.objective import Objective, Summer
-from posterior.discriminative.reservoir import Reservoir
-from posterior.discriminative.stream import Estimate, Stream
+from posterior.discriminative.reservoir import Estimate, Reservoir, Stream
 from posterior.preprocessing.open_columns import OpenColumns
 from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from posterior.discriminative.fitted_logistic import FittedLogistic
-from posterior.discriminative.stream import Stream
+from posterior.discriminative.reservoir import Stream
 from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier

@@ -8,8 +8,7 @@ import numpy as np
 
 from posterior.data.rows import SparseRows
 from posterior.discriminative.loss import LogisticLoss
-from posterior.discriminative.reservoir import Reservoir
-from posterior.discriminative.stream import Estimate, Stream
+from posterior.discriminative.reservoir import Estimate, Reservoir, Stream
 from posterior.preprocessing.open_columns import OpenColumn, OpenColumns
 from posterior.storage.extents import shape_of
 from posterior.storage.model_file_error import expect

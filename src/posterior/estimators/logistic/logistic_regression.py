@@ -162,9 +162,10 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows: a stored model is small, and holds nobody's data."""
         state: dict[str, Any] = super().__getstate__()
-        if isinstance(fitted := state.get("fitted_"), FittedLogistic):
-            state["fitted_"] = replace(fitted, minimum=None)
-        return state
+        fitted = state.get("fitted_")
+        if not isinstance(fitted, FittedLogistic):
+            return state
+        return {**state, "fitted_": replace(fitted, minimum=None)}
 
     @with_callbacks
     def fit(
