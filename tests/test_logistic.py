@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 
 import numpy as np
@@ -525,3 +526,31 @@ def test_priors_that_make_no_sense_are_refused(settings, message):
         LogisticRegression(**settings).fit(X, y)
     with pytest.raises(ValueError, match="two classes for prior="):
         LogisticRegression(prior={"age": (0, 1)}).fit(X, np.arange(len(X)) % 3)
+
+
+def test_storing_a_model_leaves_the_rows_with_the_one_in_memory(data):
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    stored = pickle.loads(pickle.dumps(model))
+    assert stored.fitted_.minimum is None
+    assert str(model.summary()) == str(LogisticRegression().fit(X, y).summary())
+    with pytest.raises(ValueError, match="does not keep them"):
+        stored.summary()
+
+
+def test_a_call_that_fails_changes_nothing(data):
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    before = model.fitted_
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(np.full_like(X, np.nan), y)
+    with pytest.raises(ValueError, match="features, but LogisticRegression is expecting"):
+        model.partial_fit(X[:, :1], y)
+    assert model.fitted_ is before
+
+
+def test_a_bad_cell_is_named_by_the_number_it_became():
+    rows = pd.DataFrame({"kind": list("abc") * 4, "size": np.arange(12.0)})
+    rows.loc[3, "size"] = np.inf
+    with pytest.raises(ValueError, match=r"infinity, first in row 3, .*'?size"):
+        LogisticRegression().fit(rows, [0, 1] * 6)

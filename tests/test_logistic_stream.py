@@ -230,21 +230,21 @@ def test_separated_rows_of_a_stream_are_named():
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_stream_longer_than_its_memory_is_learned_from_a_sample(order, monkeypatch):
-    monkeypatch.setattr("posterior.estimators.logistic.logistic_stream.ROOM", 1000)
+    monkeypatch.setattr("posterior.discriminative.logistic_stream.ROOM", 1000)
     X, y = table(12_000, 3)
     y = np.where(np.random.default_rng(0).random(len(y)) < 0.9, np.minimum(y, 1), y)  # 2 is rare
     index = ORDERS[order](y)
     stream = streamed(X[index], y[index], 50)
-    assert sum(map(len, stream._stream.kept)) <= 3200  # 200 for each of 15 coefficients
-    assert sum(part.n_seen for part in stream._stream.kept) == len(y)
+    assert sum(map(len, stream.fitted_.stream.kept)) <= 3200  # 200 for each of 15 coefficients
+    assert sum(part.n_seen for part in stream.fitted_.stream.kept) == len(y)
     whole = LogisticRegression().fit(X, y)
     worse = log_loss(y, stream.predict_proba(X)) - log_loss(y, whole.predict_proba(X))
     assert worse < 0.01
 
 
 def test_equal_rows_take_the_room_of_one(monkeypatch):
-    monkeypatch.setattr("posterior.estimators.logistic.logistic_stream.ROOM", 100)
-    monkeypatch.setattr("posterior.estimators.logistic.logistic_stream.EACH", 1)
+    monkeypatch.setattr("posterior.discriminative.logistic_stream.ROOM", 100)
+    monkeypatch.setattr("posterior.discriminative.logistic_stream.EACH", 1)
     random = np.random.default_rng(0)
     X = random.integers(0, 2, (3000, 4)).astype(float)
     y = (X @ [1, -1, 0.5, 0] + random.logistic(size=3000) > 0).astype(int)

@@ -110,7 +110,7 @@ def test_logistic_regression_learns_what_it_learns_in_memory(
     there = LogisticRegression(**settings).fit(source(folder, *WORDS, target), target)
     assert there.solver_ == here.solver_
     assert there.n_iter_ == here.n_iter_
-    assert list(there._design_names()) == list(here._design_names())
+    assert list(there.fitted_.reader.names) == list(here.fitted_.reader.names)
     assert_array_equal(there.classes_, here.classes_)
     assert there.classes_.dtype == here.classes_.dtype
     assert_allclose(there.coef_, here.coef_, rtol=1e-10, atol=1e-12)
@@ -346,7 +346,7 @@ def test_what_is_summed_travels_without_the_sample(folder: Path) -> None:
     where = cluster, source(folder, *WORDS, "y")
     rows = cluster, source(folder, *NUMBERS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("posterior.estimators.logistic.remote_logistic.locate", lambda _: where)
+        patch.setattr("posterior.estimators.remote.locate", lambda _: where)
         model = LogisticRegression(C=np.inf, solver="newton-cg").fit(None, "y")
         model.summary(robust=True)
         patch.setattr("posterior.estimators.mixture.mixture_base.locate", lambda _: rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -64,18 +65,18 @@ class Objective:
     def class_weight(self) -> Floats:
         """The weight of the rows of each class."""
         n_classes = max(self.loss.outputs, 2)
-        return np.asarray(self.sum(lambda rows: _class_weight(rows, n_classes)))
+        weigh = partial(_class_weight, n_classes=n_classes)
+        return np.asarray(self.engine.sum(weigh, self.rows))
 
     def gradient(self, coef: Floats) -> Quadratic:
         """Value and gradient of the smooth part: all but the lasso."""
-        loss = self.loss
-        q = self.sum(lambda rows: loss.gradient(rows, coef))
+        q = self.engine.sum(partial(self.loss.gradient, coef=coef), self.rows)
         return self._with_penalty(q, coef)
 
     def quadratic(self, coef: Floats) -> Quadratic:
         """With the Hessian (size, size)."""
-        loss = self.loss
-        q = self._with_penalty(self.sum(lambda rows: loss.quadratic(rows, coef)), coef)
+        q = self.engine.sum(partial(self.loss.quadratic, coef=coef), self.rows)
+        q = self._with_penalty(q, coef)
         assert q.hessian is not None
         q.hessian[np.diag_indices(self.size)] += self.penalty.ridge.ravel()
         m, p = self.shape
@@ -90,8 +91,7 @@ class Objective:
 
     def diagonal(self, coef: Floats) -> Floats:
         """The diagonal of the Hessian, in the shape of the coefficients."""
-        loss = self.loss
-        q = self.sum(lambda rows: loss.diagonal(rows, coef))
+        q = self.engine.sum(partial(self.loss.diagonal, coef=coef), self.rows)
         assert q.hessian is not None
         return np.asarray(q.hessian + self.penalty.ridge)
 
@@ -101,7 +101,7 @@ class Objective:
         No Hessian is larger, whatever the coefficients.
         """
         some = self.sampled(rows_per_column * self.shape[1])
-        products = 0.5 * some.sum(self.loss.products)
+        products = 0.5 * self.engine.sum(self.loss.products, some.rows)
         return np.stack([products + np.diag(ridge) for ridge in self.penalty.ridge])
 
     def curvature(self, coef: Floats) -> Callable[[Floats], Floats]:
@@ -114,11 +114,11 @@ class Objective:
         if isinstance(self.rows, RemoteRows):
             grouped: Rows | RemoteRows = self.rows.map(shared)
         else:
-            shares = self.sum(lambda rows: loss.shares(rows, coef)).together()
-            grouped = Rows(self.rows.X, Soft(shares))
+            shares = self.engine.sum(partial(loss.shares, coef=coef), self.rows)
+            grouped = Rows(self.rows.X, Soft(shares.together()))
 
         def product(v: Floats) -> Floats:
-            sums = self.engine.sum(lambda rows: loss.product(rows, v), grouped)
+            sums = self.engine.sum(partial(loss.product, direction=v), grouped)
             return np.asarray(sums + self.penalty.ridge * v)
 
         return product
@@ -138,9 +138,6 @@ class Objective:
         some = Hard(groups.codes[index], groups.n_groups, weight)
         offset = None if self.rows.offset is None else self.rows.offset[index]
         return replace(self, rows=Rows(take(self.rows.X, index), some, offset))
-
-    def sum(self, function: Callable[[Rows], Any]) -> Any:
-        return self.engine.sum(function, self.rows)
 
     def _with_penalty(self, q: Quadratic, coef: Floats) -> Quadratic:
         value = q.value + self.penalty.smooth_value(coef)

@@ -31,9 +31,13 @@ class learned(Generic[T]):  # noqa: N801 - reads as what it says: theta_ = learn
     """
 
     def __init__(
-        self, read: Callable[[Any], T | None], write: Callable[[Any, Any], Any] | None = None
+        self,
+        read: Callable[[Any], T | None],
+        write: Callable[[Any, Any], Any] | None = None,
+        *,
+        may_be_none: bool = False,
     ) -> None:
-        self._read, self._write = read, write
+        self._read, self._write, self._may_be_none = read, write, may_be_none
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -44,6 +48,8 @@ class learned(Generic[T]):  # noqa: N801 - reads as what it says: theta_ = learn
         known = vars(estimator)
         if "fitted_" in known:
             value = self._read(estimator.fitted_)
+            if self._may_be_none:
+                return value  # type: ignore[return-value]
         else:
             value = known.get("_by_hand", {}).get(self._name)
         if value is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from posterior.estimators.logistic.logistic_base import LogisticModel
+from posterior.estimators.logistic.base import LogisticBase
 from posterior.families.symbols import from_zero
 from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
 from posterior.sql.expressions import SQL, among, cases, is_missing, less, number, or_else, times
@@ -15,13 +15,12 @@ from posterior.sql.sql_scores import Scores, Term, scores
 
 
 @scores.register
-def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
+def _(model: LogisticBase, columns: Sequence[Column]) -> Scores:
     """s_k = b_k + w_k · t + Σⱼ w_kj (xⱼ - tⱼ), where t is the mean: a missing cell adds nothing"""
-    inputs = columns if model.encoding_ is None else encoded(model.encoding_, columns)
-    coef, intercept = model._parts()
-    if len(coef) < len(model.classes_):  # the first class has a score of zero
-        coef, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (coef, intercept))
-    typical = np.broadcast_to(model.typical_, coef.shape[1])
+    fitted = model.fitted_
+    encoding, typical = fitted.reader.encoding, fitted.typical
+    inputs = columns if encoding is None else encoded(encoding, columns)
+    coef, intercept = fitted.by_class()
     found = []
     for j, each in enumerate(inputs):
         steepest = np.abs(coef[:, j]).max()
@@ -29,7 +28,7 @@ def _(model: LogisticModel, columns: Sequence[Column]) -> Scores:
         x = each.number(least, missing=float(typical[j]))
         weighted = [times(number(w), less(x.copy(), typical[j])) for w in coef[:, j]]
         found.append(Term(each.name, weighted))
-    return Scores(model.classes_, intercept + coef @ typical, found)
+    return Scores(fitted.classes, intercept + coef @ typical, found)
 
 
 def encoded(encoding: Encoding, columns: Sequence[Column]) -> list[Column]:

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.data.rows import CodedRows, SparseRows
+from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.engines.local import Local
 from posterior.estimators.hooks import Hooks
 from posterior.estimators.kmeans.base import Clusters
-from posterior.estimators.logistic.logistic_base import LogisticModel
 from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
 from posterior.estimators.mixture.mixture_base import MixtureModel
@@ -39,7 +39,9 @@ from posterior.neighbors.mixed_rows import MixedRows
 from posterior.neighbors.neighbor_search import Search, SearchMethod
 from posterior.neighbors.training_rows import TrainingRows
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
+from posterior.preprocessing.encoding import Encoding
 from posterior.readers.binned import BinnedColumns
+from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import MixedColumns as MixedReader
 from posterior.readers.reader import Reader
@@ -218,17 +220,19 @@ def _(model: MixtureClassifier) -> None:
 
 
 @check.register
-def _(model: LogisticModel) -> None:
-    state = vars(model)
-    if "coef_" not in state:
-        return
-    encoding, k = state.get("encoding_"), _n_classes(model.classes_)
-    width = model.n_features_in_ if encoding is None else len(encoding.sources())
+def _(value: FittedLogistic) -> None:
+    reader, labels = value.reader, value.labels
+    expect(isinstance(reader, Encoded) and isinstance(labels, Labels), "how rows are read")
+    n = _n_columns(reader)
+    if reader.encoding is not None:
+        expect(isinstance(reader.encoding, Encoding), "how words become numbers")
+        expect(len(reader.encoding.columns) == n, "an encoding of each column")
+    k, (width,) = _n_classes(labels.classes), reader.widths()
     outputs = k if k > 2 else 1
-    expect(shape_of(model.coef_) == (outputs, width), f"coefficients of {width} columns")
-    if state.get("_stream") is not None:
-        shape = (outputs, width + bool(model.fit_intercept))
-        check_stream(state["_stream"], model.n_features_in_, k, shape)
+    expect(shape_of(value.coef) == (outputs, width), f"coefficients of {width} columns")
+    expect(shape_of(value.typical) == (width,), "a typical row")
+    if value.stream is not None:
+        check_stream(value.stream, reader.columns.n, k, (outputs, width))
 
 
 @check.register

@@ -11,13 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from posterior.data.typing import Array, Floats
+from posterior.discriminative.fitted_logistic import FittedLogistic
+from posterior.discriminative.reservoir import Stream
 from posterior.engines.local import Local
 from posterior.estimators.dependence import KDB
 from posterior.estimators.dependence.base import DependenceClassifier
 from posterior.estimators.kmeans.base import Clusters
+from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
@@ -32,6 +36,7 @@ from posterior.neighbors.mixed_rows import MixedRows
 from posterior.neighbors.neighbor_search import Search, SearchMethod
 from posterior.neighbors.training_rows import TrainingRows
 from posterior.readers.columns import Columns
+from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import FamilyRules
 from posterior.readers.reader import Reader
@@ -89,6 +94,16 @@ class SearchState:
         return Search(rows, self._metric, self._algorithm, self._k, self._fill, self._way)
 
 
+@dataclass(frozen=True)
+class OpenStream:
+    """A stream of logistic regression, and whether its classes were named beforehand."""
+
+    columns: Any
+    closed: bool
+    kept: Any
+    estimate: Any
+
+
 MOVED: dict[str, type | str] = {  # the names that earlier versions wrote
     "generative.HeldOut": "evaluation.HeldOut",
     "generative.Isotonic": "evaluation.Isotonic",
@@ -101,6 +116,8 @@ MOVED: dict[str, type | str] = {  # the names that earlier versions wrote
     "estimators.Way": "neighbors.SearchMethod",
     "neighbors.Columns": "neighbors.MixedRows",
     "neighbors.Examples": Examples,
+    "estimators.Estimate": "discriminative.Estimate",
+    "estimators.Stream": OpenStream,
 }
 
 
@@ -207,9 +224,31 @@ def _clusters(kind: Any, state: State) -> State:
     return given | beside | {"fitted_": fitted}
 
 
+def _logistic(kind: Any, state: State) -> State:
+    """Coefficients, how rows were read, and the rows of a stream."""
+    if "coef_" not in state:
+        return state
+    stream = state.get("_stream")
+    typical = np.broadcast_to(state.get("typical_", 0.0), state["coef_"].shape[1:])
+    fitted = FittedLogistic(
+        Encoded(columns_of(kind, state), state.get("encoding_")),
+        Labels(state["classes_"], closed=stream is not None and stream.closed),
+        state["coef_"],
+        state["intercept_"],
+        np.array(typical, np.float64),
+        state.get("n_iter_"),
+        state.get("solver_"),
+        state.get("trace_", ()),
+        stream=stream and Stream(stream.columns, stream.kept, stream.estimate),
+    )
+    kept = {*parameters(kind), "Cs_", "C_", "l1_ratios_", "l1_ratio_", "scores_", "coefs_paths_"}
+    return {n: v for n, v in state.items() if n in kept or n in BESIDE} | {"fitted_": fitted}
+
+
 UPGRADES: dict[type, Callable[[Any, State], State]] = {
     SummedClassifier: _summed,
     TableClassifier: _table,
     KNeighborsClassifier: _neighbors,
     Clusters: _clusters,
+    LogisticBase: _logistic,
 }

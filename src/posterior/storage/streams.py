@@ -8,16 +8,15 @@ import numpy as np
 
 from posterior.data.rows import SparseRows
 from posterior.discriminative.loss import LogisticLoss
-from posterior.discriminative.reservoir import Reservoir
-from posterior.estimators.logistic.stream import Estimate, Stream
+from posterior.discriminative.reservoir import Estimate, Reservoir, Stream
 from posterior.preprocessing.open_columns import OpenColumn, OpenColumns
 from posterior.storage.extents import shape_of
 from posterior.storage.model_file_error import expect
 
 
 def check_stream(stream: Any, n_columns: int, n_classes: int, shape: tuple[int, int]) -> None:
-    """Rows of a table and of classes that the model has; `shape` is that of the coefficients."""
-    expect(isinstance(stream, Stream) and type(stream.closed) is bool, "a stream")
+    """Rows of a table and of classes that the model has; `shape` is that of the slopes."""
+    expect(isinstance(stream, Stream), "a stream")
     expect(isinstance(stream.kept, tuple) and len(stream.kept) > 0, "rows of a stream")
     for part in stream.kept:
         _check_rows(part, n_columns, n_classes)
@@ -61,12 +60,12 @@ def _check_columns(columns: Any, kept: tuple[Reservoir, ...], n_columns: int) ->
 
 
 def _check_estimate(last: Any, n_classes: int, shape: tuple[int, int]) -> None:
-    size, width = shape[0] * shape[1], shape[1]
     expect(isinstance(last, Estimate) and isinstance(last.loss, LogisticLoss), "an estimate")
-    expect(last.loss.outputs == shape[0] and type(last.loss.intercept) is bool, "a loss")
-    origin = last.loss.origin
-    expect(origin is None or shape_of(origin) == (width - last.loss.intercept,), "an origin")
-    expect(shape_of(last.coef) == shape, "coefficients of the stream")
+    loss, (outputs, width) = last.loss, shape
+    expect(loss.outputs == outputs and type(loss.intercept) is bool, "a loss")
+    expect(loss.origin is None or shape_of(loss.origin) == (width,), "an origin")
+    size = outputs * (width + loss.intercept)
+    expect(shape_of(last.coef) == (outputs, width + loss.intercept), "coefficients of the stream")
     expect(last.covariance is None or shape_of(last.covariance) == (size, size), "a covariance")
     for weight in (last.weight, last.since):
         expect(shape_of(weight) == (n_classes,), "a weight for each class")

@@ -40,7 +40,7 @@ def _classes(classes: Any) -> Any:
 
 def _columns(model: Any) -> list[dict[str, Any]] | None:
     """Names, and what each column is read as where the model decides."""
-    reader, encoding = getattr(model, "plan_", None), vars(model).get("encoding_")
+    reader, encoding = getattr(model, "plan_", None), getattr(model, "encoding_", None)
     roles: list[str | None]
     if isinstance(reader, MixedColumns):
         names = reader.labels()

@@ -1,6 +1,6 @@
 """Logistic regression."""
 
-from posterior.estimators.logistic.regression import LogisticRegression
-from posterior.estimators.logistic.regression_cv import LogisticRegressionCV
+from posterior.estimators.logistic.logistic_regression import LogisticRegression
+from posterior.estimators.logistic.logistic_regression_cv import LogisticRegressionCV
 
 __all__ = ["LogisticRegression", "LogisticRegressionCV"]

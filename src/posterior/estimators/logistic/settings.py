@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
 
 from posterior.data.rows import SparseRows
-from posterior.data.typing import Floats
+from posterior.data.typing import Array, Floats
 from posterior.discriminative.objective import Objective
-from posterior.discriminative.penalty import Penalty
 from posterior.discriminative.solvers import (
     GradientAscent,
     Newton,
@@ -119,6 +119,7 @@ def check_solver(solver: str, C: float, ratio: float, dual: bool) -> None:
 
 
 def check_input(solver: str, X: Any, n_classes: int) -> None:
+    """Refuse rows and classes that scikit-learn's solver of that name does not take."""
     if solver != "liblinear":
         return
     if n_classes > 2:
@@ -158,51 +159,30 @@ def offsets(given: Any, n_rows: int, outputs: int) -> Floats | None:
     return table
 
 
-def penalty_of(shape: tuple[int, int], C: float, ratio: float, intercept: float | None) -> Penalty:
-    """1 / C on every slope; `intercept` is the scale of a penalized intercept, None if it is free
-    or absent (the last column then is a slope too)."""
-    m, p = shape
-    weight = np.full((m, p), 0.0 if np.isinf(C) else 1.0 / C)
-    if intercept is not None:
-        weight[:, -1] = 0.0 if intercept == np.inf else weight[:, -1] / intercept
-    lasso = ratio * weight
-    if intercept is not None and intercept != np.inf:
-        weight[:, -1] /= intercept  # ½ (b / s)² and |b| / s
-    return Penalty((1 - ratio) * weight, lasso, np.zeros((m, p)))
+def class_factors(
+    asked: Any, classes: Array, weight: Floats, *, streaming: bool = False
+) -> Floats | None:
+    """What a row of each class counts beyond its weight, as class_weight says.
+
+    `weight` is that of all rows of each class. In a stream some classes may not have come yet.
+    """
+    if asked is None:
+        return None
+    if asked == "balanced":
+        seen = weight > 0
+        return np.asarray(weight.sum() / (seen.sum() * np.where(seen, weight, 1.0)))
+    if streaming:
+        asked = {label: asked[label] for label in classes.tolist() if label in asked}
+    return np.asarray(compute_class_weight(asked, classes=classes, y=classes), np.float64)
 
 
-def with_prior(penalty: Penalty, prior: Any, names: list[Any]) -> Penalty:
-    """Normal priors (mean, deviation) of some coefficients by name, in the penalty's place."""
-    if not prior:
-        return penalty
-    if penalty.ridge.shape[0] > 1:
-        raise ValueError(
-            f"Expected two classes for prior=, got {penalty.ridge.shape[0]}: of several classes "
-            "only differences of coefficients mean something. Use C."
-        )
-    ridge, lasso, center = (v.copy() for v in (penalty.ridge, penalty.lasso, penalty.center))
-    place = {name: j for j, name in enumerate(names)}
-    for name, (mean, deviation) in prior.items():
-        if name not in place:
-            raise ValueError(f"Expected priors for coefficients of {names}, got {name!r}.")
-        if not (np.isfinite(mean) and deviation > 0):
-            raise ValueError(
-                "Expected a prior as (mean, standard deviation above zero), got "
-                f"{(mean, deviation)} for {name!r}."
-            )
-        j = place[name]
-        ridge[0, j], lasso[0, j], center[0, j] = 1 / deviation**2, 0.0, mean
-    return Penalty(ridge, lasso, center)
+def solver_of(name: str, tol: float, max_iter: int, step: float, objective: Objective) -> Solver:
+    """The solver that goes by a name, or the best one for this objective.
 
-
-def stop_of(model: Any) -> Stop:
-    """When to stop. The tolerance of "sag" and "saga" bounds the change of the coefficients, which
-    asks for more than the same bound of the gradient."""
-    return Stop(0.1 * model.tol if model.solver in ("sag", "saga") else model.tol, model.max_iter)
-
-
-def solver_of(name: str, objective: Objective, stop: Stop, step: float) -> Solver:
-    """The solver that goes by a name, or the best one for this objective."""
+    The tolerance of "sag" and "saga" bounds the change of the coefficients, which asks for more
+    than the same bound of the gradient.
+    """
+    stop = Stop(0.1 * tol if name in ("sag", "saga") else tol, max_iter)
     if not objective.penalty.smooth:
         if isinstance(objective.rows, RemoteRows) and objective.size > LASSO:
             raise ValueError(
@@ -213,7 +193,7 @@ def solver_of(name: str, objective: Objective, stop: Stop, step: float) -> Solve
         return ProximalNewton(stop)
     match name:
         case "gradient-ascent":
-            return GradientAscent(step, stop.tol, stop.max_iter)
+            return GradientAscent(step, tol, max_iter)
         case "newton-cholesky":
             return Newton(stop)
         case "newton-cg" | "liblinear":

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from posterior.data.typing import Floats
-from posterior.discriminative.loss import LogisticLoss
 
 
 class Watched:
@@ -14,18 +15,21 @@ class Watched:
     An iteration begins when the one before ends, so that the last one is begun and never run.
     """
 
-    def __init__(self, model: Any, X: Any, y: Any, weight: Any, max_iter: int) -> None:
+    def __init__(
+        self, fit: Any, model: Any, X: Any, y: Any, weight: Any, state: Callable[[Floats], Any]
+    ) -> None:
+        """`fit` is scikit-learn's context, and `state` what was learned by some coefficients."""
+        self._fit, self._state, self._model = fit, state, model
         self._told = {"estimator": model, "X": X, "y": y}
         self._told["metadata"] = None if weight is None else {"sample_weight": weight}
-        self._model = model
-        self._fit = model._init_callback_context(max_subtasks=max(max_iter, 1) + 1)
         self._fit.call_on_fit_task_begin(**self._told)
         self._iteration: Any = None
         self._start: Floats | None = None
 
-    def begin(self, loss: LogisticLoss, start: Floats) -> None:
-        self._loss, self._start = loss, start
-        if hasattr(self._model, "_skl_callbacks"):
+    def begin(self, start: Floats) -> None:
+        """The first iteration, of those that somebody listens to."""
+        self._start = start
+        if "_skl_callbacks" in vars(self._model):
             self._next(start)
 
     def __call__(self, coef: Floats) -> None:
@@ -35,6 +39,7 @@ class Watched:
             self._next(coef)
 
     def end(self) -> None:
+        """After the last iteration: the model has learned."""
         if self._start is not None:  # no iteration at all counts as one that stayed where it was
             self(self._start)
         if self._iteration is not None:
@@ -46,5 +51,7 @@ class Watched:
         self._iteration.call_on_fit_task_begin(**self._told, **self._now(coef))
 
     def _now(self, coef: Floats) -> dict[str, Any]:
-        slope, intercept = self._loss.parts(coef)
-        return {"reconstruction_attributes": {"coef_": slope, "intercept_": intercept}}
+        return {"reconstruction_attributes": partial(self._learned, coef)}
+
+    def _learned(self, coef: Floats) -> dict[str, Any]:
+        return {"fitted_": self._state(coef)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -9,20 +10,26 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from posterior.data.rows import Hard, Rows, SparseRows, take
+from posterior.data.rows import Rows, SparseRows
 from posterior.data.typing import Array, Floats
+from posterior.discriminative.fitted_logistic import FittedLogistic
+from posterior.discriminative.logistic_rule import LogisticRule
 from posterior.discriminative.loss import numbers
+from posterior.discriminative.minimum import Minimum
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers import Solution
+from posterior.engines.locate import locate
 from posterior.estimators.logistic import settings
-from posterior.estimators.logistic.logistic_base import LogisticModel, centered
-from posterior.estimators.logistic.regression import LogisticRegression
-from posterior.estimators.summed import all_or_nothing
+from posterior.estimators.logistic.base import LogisticBase
+from posterior.estimators.logistic.logistic_regression import LogisticRegression
+from posterior.readers.columns import Columns
+from posterior.readers.encoded import Encoded
+from posterior.readers.labels import Labels
 
 FOLDS = 5
 
 
-class LogisticRegressionCV(LogisticModel):
+class LogisticRegressionCV(LogisticBase):
     """Logistic regression with the strength of its penalty chosen by cross-validation.
 
     In every fold the path goes from the strongest penalty to the weakest, each fit beginning where
@@ -128,69 +135,83 @@ class LogisticRegressionCV(LogisticModel):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the path in every fold, choose, and learn from all rows."""
         self._validate_params()
         ratios = settings.ratios(self.penalty, self.l1_ratios)
         for ratio in ratios:
             settings.check_solver(self.solver, 1.0, ratio, self.dual)
-        rows = self._rows(X, y, sample_weight)
-        self.Cs_ = _values(self.Cs)
-        self.l1_ratios_ = np.asarray(ratios, np.float64)
-        assert isinstance(rows.groups, Hard)
-        codes = rows.groups.codes
+        if locate(X) is not None:
+            raise TypeError(
+                f"Expected rows in memory, which {type(self).__name__} splits into folds, got a "
+                "table that is elsewhere. Use LogisticRegression, or read some of the rows."
+            )
+        reader, labels, rows = self._rows(X, y, sample_weight)
+        Cs, l1_ratios = _values(self.Cs), np.asarray(ratios, np.float64)
+        rules = [[self._rule_with(C, ratio, searches=False) for C in Cs] for ratio in l1_ratios]
+        folds = []
+        for train, test in self._splits(rows.hard.codes):
+            known, asked = rows.take(train), rows.take(test)
+            folds.append([self._line(reader, labels, known, asked, line) for line in rules])
+        paths, scores, n_iter = (
+            np.array([[[point[i] for point in line] for line in fold] for fold in folds])
+            for i in range(3)
+        )
+        i, j = _best(scores.mean(axis=0))
+        rule = rules[i][j]
+        objective = rule.objective(rows, reader, self.engine_)
+        if self.refit:
+            C, l1_ratio = float(Cs[j]), float(l1_ratios[i])
+            start = self._joined(paths[:, i, j].mean(axis=0), objective)
+            minimum = rule.solve(objective, start, reader)
+        else:
+            best = [_best(each) for each in scores]
+            C = float(np.mean([Cs[j] for _, j in best]))
+            l1_ratio = float(np.mean([l1_ratios[i] for i, _ in best]))
+            mean = np.mean([path[k] for path, k in zip(paths, best, strict=True)], axis=0)
+            solution = Solution(self._joined(mean, objective), (), True, "the mean of the folds")
+            minimum = Minimum(objective, solution, "mean")
+        fitted = FittedLogistic.of(reader, labels, minimum, rule.dtype(X))
+        chosen: tuple[Any, Any, Any, Any] = C, l1_ratio, paths, scores
+        if self.use_legacy_attributes:
+            chosen, n_iter = _legacy(labels.classes, *chosen), n_iter.transpose(0, 2, 1)[None]
+        self.fitted_ = replace(fitted, n_iter=n_iter, minimum=None)
+        self.Cs_, self.l1_ratios_ = Cs, l1_ratios
+        self.C_, self.l1_ratio_, self.coefs_paths_, self.scores_ = chosen
+        return self
+
+    def _splits(self, codes: Array) -> list[tuple[Array, Array]]:
+        from sklearn.model_selection import check_cv
+
         folds = self.cv
         if folds is None:  # fewer where a class has fewer rows
             folds = min(FOLDS, max(2, int(np.bincount(codes).min())))
-        from sklearn.model_selection import check_cv
-
         splitter = check_cv(folds, codes, classifier=True)
-        splits = list(splitter.split(np.empty((len(rows), 0)), codes))
-        found = [self._fold(rows, *split) for split in splits]
-        self.coefs_paths_, self.scores_, self.n_iter_ = (
-            np.array([[[part[i] for part in line] for line in fold] for fold in found])
-            for i in range(3)
-        )
-        self._choose(rows, getattr(X, "dtype", None))
-        if self.use_legacy_attributes:
-            self._as_legacy()
-        return self
+        return list(splitter.split(np.empty((len(codes), 0)), codes))
 
-    def _fold(self, rows: Rows, train: Array, test: Array) -> list[list[tuple[Floats, float, int]]]:
-        """Coefficients, scores and iterations of one fold, for every l1_ratio and every C."""
-        known, asked = _some(rows, train), _some(rows, test)
-        lines = []
-        for ratio in self.l1_ratios_:
-            start, line = None, []
-            for C in self.Cs_:
-                objective = self._objective(known, C, ratio)
-                solution = self._solve(objective, start)
-                start = solution.coef
-                slope, intercept = objective.loss.parts(centered(start, objective))
-                path = np.column_stack([slope, intercept]) if self.fit_intercept else slope
-                score = self._score_of(slope, intercept, asked)
-                line.append((path, score, solution.n_iter))
-            lines.append(line)
-        return lines
+    def _line(
+        self, reader: Encoded, labels: Labels, known: Rows, asked: Rows, rules: list[LogisticRule]
+    ) -> list[tuple[Floats, float, int]]:
+        """Coefficients, scores and iterations of one fold, for every C of one l1_ratio."""
+        start, line = None, []
+        for rule in rules:
+            objective = rule.objective(known, reader, self.engine_)
+            start = np.zeros(objective.shape) if start is None else start
+            minimum = rule.solve(objective, start, reader)
+            start = minimum.solution.coef
+            slope, intercept = objective.loss.parts(minimum.coef)
+            path = np.column_stack([slope, intercept]) if self.fit_intercept else slope
+            score = self._score_of(labels, slope, intercept, asked)
+            line.append((path, score, minimum.solution.n_iter))
+        return line
 
-    def _solve(self, objective: Objective, start: Floats | None) -> Solution:
-        stop = settings.stop_of(self)
-        solver = settings.solver_of(self.solver, objective, stop, step=1e-4)
-        begin = np.zeros(objective.shape) if start is None else start
-        solution = self._minimized(solver, objective, begin)
-        settings.warn_if_tired(self.solver, type(solver).__name__, solution)
-        return solution
-
-    def _score_of(self, slope: Floats, intercept: Floats, asked: Rows) -> float:
-        model = LogisticRegression()
-        model.classes_, model.n_features_in_ = self.classes_, asked.X.shape[1]
-        model.coef_, model.intercept_ = slope, intercept
-        groups = asked.groups
-        assert isinstance(groups, Hard)
-        X = numbers(asked)
+    def _score_of(self, labels: Labels, slope: Floats, intercept: Floats, asked: Rows) -> float:
+        model, width = LogisticRegression(), slope.shape[1]
+        reader = Encoded(Columns(type(model).__name__, width))
+        model.fitted_ = FittedLogistic(reader, labels, slope, intercept, np.zeros(width))
+        groups, X = asked.hard, numbers(asked)
         table = X.scipy() if isinstance(X, SparseRows) else X
-        truth = self.classes_[groups.codes]
+        truth = labels.classes[groups.codes]
         weight = {} if groups.weight is None else {"sample_weight": groups.weight}
         return float(self._scorer()(model, table, truth, **weight))
 
@@ -199,40 +220,11 @@ class LogisticRegressionCV(LogisticModel):
 
         return get_scorer(self.scoring or "accuracy")
 
-    def _choose(self, rows: Rows, dtype: Any) -> None:
-        mean = self.scores_.mean(axis=0)
-        i, j = np.unravel_index(int(mean.argmax()), mean.shape)
-        self.C_, self.l1_ratio_ = float(self.Cs_[j]), float(self.l1_ratios_[i])
-        objective = self._objective(rows, self.C_, self.l1_ratio_)
-        if self.refit:
-            start = self.coefs_paths_[:, i, j].mean(axis=0)
-            solution = self._solve(objective, self._joined(start, objective))
-        else:
-            best = [np.unravel_index(int(s.argmax()), s.shape) for s in self.scores_]
-            coef = np.mean([p[k] for p, k in zip(self.coefs_paths_, best, strict=True)], axis=0)
-            self.C_ = float(np.mean([self.Cs_[j] for _, j in best]))
-            self.l1_ratio_ = float(np.mean([self.l1_ratios_[i] for i, _ in best]))
-            solution = Solution(self._joined(coef, objective), (), True, "the mean of the folds")
-        self._accept(solution, objective, dtype)
-
     def _joined(self, path: Floats, objective: Objective) -> Floats:
         """Coefficients of a path in the coordinates of an objective."""
         if not self.fit_intercept:
             return path
         return objective.loss.joined(path[:, :-1], path[:, -1])
-
-    def _as_legacy(self) -> None:
-        """Dictionaries by class, as scikit-learn had them until 1.9."""
-        keys = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        paths = self.coefs_paths_.transpose(3, 0, 2, 1, 4)
-        scores = self.scores_.transpose(0, 2, 1)
-        if len(self.l1_ratios_) == 1:
-            paths, scores = paths[:, :, :, 0], scores[:, :, 0]
-        self.coefs_paths_ = dict(zip(keys, paths, strict=True))
-        self.scores_ = dict.fromkeys(keys, scores)
-        self.C_ = np.full(len(keys), self.C_)
-        self.l1_ratio_ = np.full(len(keys), self.l1_ratio_)
-        self.n_iter_ = self.n_iter_.transpose(0, 2, 1)[None]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The score that chose the penalty."""
@@ -250,8 +242,19 @@ def _values(given: Any) -> Floats:
     return values
 
 
-def _some(rows: Rows, index: Array) -> Rows:
-    groups = rows.groups
-    assert isinstance(groups, Hard)
-    weight = None if groups.weight is None else groups.weight[index]
-    return Rows(take(rows.X, index), Hard(groups.codes[index], groups.n_groups, weight))
+def _best(scores: Floats) -> tuple[int, int]:
+    """The places of l1_ratio and C of the best score."""
+    i, j = np.unravel_index(int(scores.argmax()), scores.shape)
+    return int(i), int(j)
+
+
+def _legacy(
+    classes: Array, C: float, l1_ratio: float, paths: Floats, scores: Floats
+) -> tuple[Floats, Floats, dict[Any, Floats], dict[Any, Floats]]:
+    """The same by class, in dictionaries, as scikit-learn had them until 1.9."""
+    keys = classes[1:] if len(classes) == 2 else classes
+    paths, scores = paths.transpose(3, 0, 2, 1, 4), scores.transpose(0, 2, 1)
+    if scores.shape[2] == 1:
+        paths, scores = paths[:, :, :, 0], scores[:, :, 0]
+    by_class = dict(zip(keys, paths, strict=True)), dict.fromkeys(keys, scores)
+    return np.full(len(keys), C), np.full(len(keys), l1_ratio), *by_class

@@ -1,0 +1,171 @@
+"""Base class of logistic regressions: scores, probabilities and reasons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import validate
+from posterior.data.names import plain
+from posterior.data.rows import Hard, Rows
+from posterior.data.typing import Array, Floats
+from posterior.discriminative.fitted_logistic import FittedLogistic
+from posterior.discriminative.logistic_rule import LogisticRule
+from posterior.discriminative.solvers import Step
+from posterior.engines.local import Local
+from posterior.estimators.classifier import Classifier, with_target
+from posterior.estimators.estimator import learned
+from posterior.estimators.logistic import settings
+from posterior.generative.evidence_terms import Evidence
+from posterior.preprocessing.encoding import Encoding
+from posterior.readers.columns import Columns
+from posterior.readers.encoded import Encoded
+from posterior.readers.labels import Labels
+
+
+class LogisticBase(Classifier):
+    """Log odds that are linear in numbers, which words and missing cells of frames become first."""
+
+    fitted_: FittedLogistic
+    fit_intercept: bool
+    class_weight: Any
+    solver: str
+    intercept_scaling: float
+    tol: float
+    max_iter: int
+    engine_: ClassVar[Local] = Local()
+
+    classes_ = learned[Array](lambda fitted: fitted.classes)
+    coef_ = learned[Any](
+        lambda fitted: fitted.coef, lambda fitted, coef: replace(fitted, coef=coef)
+    )
+    intercept_ = learned[Floats](
+        lambda fitted: fitted.intercept,
+        lambda fitted, intercept: replace(fitted, intercept=intercept),
+    )
+    n_iter_ = learned[Array](lambda fitted: fitted.n_iter)
+    trace_ = learned[tuple[Step, ...]](lambda fitted: fitted.trace)
+    typical_ = learned[Floats](lambda fitted: fitted.typical)
+    encoding_ = learned[Encoding | None](lambda fitted: fitted.reader.encoding, may_be_none=True)
+    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
+    feature_names_in_ = learned[Array](
+        lambda fitted: (
+            None if fitted.reader.columns.names is None else fitted.reader.columns.array()
+        )
+    )
+
+    # ---- from settings and input to what is minimized ----
+
+    def _reader(self) -> Encoded:
+        return Encoded(Columns(type(self).__name__))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        self._reader().describe(tags.input_tags)
+        return tags
+
+    def _rule_with(
+        self, C: float, l1_ratio: float, step: float = 1e-4, **options: Any
+    ) -> LogisticRule:
+        """How rows become coefficients, as the settings say."""
+        name = self.solver
+        weigh = partial(settings.class_factors, self.class_weight, streaming=True)
+        return LogisticRule(
+            solver=partial(settings.solver_of, name, self.tol, self.max_iter, step),
+            check=partial(settings.check_input, name),
+            ended=partial(settings.warn_if_tired, name),
+            C=C,
+            l1_ratio=l1_ratio,
+            intercept=self.fit_intercept,
+            intercept_scale=self.intercept_scaling if name == "liblinear" else np.inf,
+            single=name != "liblinear",
+            centered=name != "gradient-ascent",
+            factors=None if self.class_weight is None else weigh,
+            **options,
+        )
+
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any = None
+    ) -> tuple[Encoded, Labels, Rows]:
+        """A reader that knows the table, its classes, and the rows as the loss reads them."""
+        X, y = with_target(X, y)
+        reader, features = self._reader().learn(X)
+        classes, codes = validate.labels(y, features.shape[0])
+        weight, k = validate.weights(sample_weight, features.shape[0]), len(classes)
+        check_classes(classes)
+        factors = settings.class_factors(
+            self.class_weight, classes, np.bincount(codes, weight, k).astype(np.float64)
+        )
+        if factors is not None:
+            weight = factors[codes] if weight is None else factors[codes] * weight
+        known = settings.offsets(offset, features.shape[0], 1 if k == 2 else k)
+        return reader, Labels(classes), Rows(features, Hard(codes, k, weight), known)
+
+    # ---- answers ----
+
+    def decision_function(self, X: Any) -> Floats:
+        """b + w · x: log odds of the second class (n,), or scores of all (n, n_classes).
+
+        A missing cell of a frame counts as the mean of its column: scores being linear, this is
+        their mean over what the cell may be, if columns are independent.
+        """
+        check_is_fitted(self)
+        scores = self.fitted_.scores(X, self.engine_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(k | x)."""
+        check_is_fitted(self)
+        return self.fitted_.posterior(X, self.engine_)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(k | x)."""
+        check_is_fitted(self)
+        return self.fitted_.posterior(X, self.engine_, "log_posterior")
+
+    def evidence(self, X: Any) -> Evidence:
+        """The additive terms w_kj (xⱼ - tⱼ) of each class's score, per feature.
+
+        t is the mean of the rows, or zero for sparse input; what the scores are there stands in
+        the place of the prior, and a missing cell says nothing.
+        """
+        check_is_fitted(self)
+        terms, prior = self.fitted_.terms(X)
+        return Evidence(terms, prior, self.fitted_.reader.names, self.classes_)
+
+    def _cells(self, X: Any) -> tuple[Any, ...]:
+        return self.fitted_.reader.cells(X)
+
+    def sparsify(self) -> Self:
+        """Keep the coefficients as a sparse matrix: for many zeros."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep the coefficients as an array again."""
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+
+def check_classes(classes: Array) -> None:
+    """Refuse rows of a single class."""
+    if len(classes) < 2:
+        raise ValueError(
+            "This solver needs samples of at least 2 classes in the data, but the data "
+            f"contains only one class: {plain(classes[0])!r}."
+        )
