@@ -21,7 +21,7 @@ from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators import remote
-from posterior.estimators.classifier import Classifier, decided, with_target
+from posterior.estimators.classifier import Classifier, decided
 from posterior.estimators.estimator import learned
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.evaluation.held_out import HeldOut
@@ -57,7 +57,7 @@ class SummedClassifier(Classifier):
     classes_ = learned[Array](lambda fitted: fitted.labels.classes)
     statistics_ = learned[JointStatistics[Any]](lambda fitted: fitted.statistics)
     calibrator_ = learned[Calibrator](lambda fitted: fitted.calibrator)
-    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
+    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n or None)
     feature_names_in_ = learned[Array](
         lambda fitted: (
             None if fitted.reader.columns.names is None else fitted.reader.columns.array()
@@ -157,7 +157,7 @@ class SummedClassifier(Classifier):
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reader, Labels, Rows]:
         """A reader that knows the table, its classes, and the rows."""
-        X, y = with_target(X, y)
+        X, y = self._with_target(X, y)
         reader, features = self.reader().learn(X)
         n = features.shape[0]
         weight = validate.weights(sample_weight, n)
@@ -196,7 +196,7 @@ class SummedClassifier(Classifier):
         return known, total
 
     def _summing(self, reader: Reader) -> Callable[[Rows], Any]:
-        return CheckedSum(self.rule(reader, None).summing(reader), reader, Local())
+        return CheckedSum(self.rule(reader, None).summing(reader), reader, self.engine_)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows: exactly the model that `fit` on all rows so far would give.
@@ -209,7 +209,7 @@ class SummedClassifier(Classifier):
         """
         self._validate_params()
         self._check_calibrated(streaming=True)
-        X, y = with_target(X, y)
+        X, y = self._with_target(X, y)
         before: Fitted | None = vars(self).get("fitted_")
         if before is None:
             reader, features = self.reader().learn(X)
@@ -252,7 +252,7 @@ class SummedClassifier(Classifier):
         """Take rows back: exactly the model that never saw them."""
         check_is_fitted(self)
         self._check_calibrated(streaming=True)
-        X, y = with_target(X, y)
+        X, y = self._with_target(X, y)
         before = self.fitted_
         reader, labels = self._current(before.reader), before.labels
         features = reader.read(X, fitting=True)
@@ -278,6 +278,7 @@ class SummedClassifier(Classifier):
         reader, labels = self._current(mine.reader), mine.labels + theirs.labels
         reader.check_same(theirs.reader)
         rule = self.rule(reader, labels)
+        rule.check_same(theirs.rule)
         total = (mine.grown(labels) + theirs.grown(labels)).compact()
         self.fitted_ = self.settle(Fitted(reader, labels, rule, total, None))
         return self

@@ -133,6 +133,9 @@ class Family(ABC, Generic[S, P]):
                 continue
         return score
 
+    def check_density(self) -> None:
+        """Refuse to be asked for log p(x), where scores compare groups and are no densities."""
+
     def impossible(self, statistics: S) -> Array:
         """Which sums (k, d) no rows can have: what is left when strangers are taken back."""
         return statistics.impossible()

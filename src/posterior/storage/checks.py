@@ -25,8 +25,8 @@ from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.neighbors.metric_names import Metric
 from posterior.estimators.neighbors.search_method import Search
 from posterior.estimators.summed_classifier import SummedClassifier
-from posterior.estimators.text.text_classifier import TextClassifier
-from posterior.estimators.text.weights import TfidfTransformer
+from posterior.estimators.text.count_vectorizer import CountVectorizer, LearnedTerms
+from posterior.estimators.text.tfidf_transformer import LearnedFrequencies, TfidfTransformer
 from posterior.families import Product
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
@@ -44,7 +44,7 @@ from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.model_file_error import expect
 from posterior.storage.streams import check_stream
 from posterior.text.vocabulary import TermCounts, Vocabulary
-from posterior.text.weighting import DocumentFrequencies
+from posterior.text.weighting import DocumentFrequencies, Weighting
 
 MOST_BITS = 1 << 13  # beyond those of weights times squares of doubles
 MOST_LIMB = (1 << 62) - 1  # two of them add without overflow
@@ -126,19 +126,20 @@ def _(value: Search) -> None:
 @check.register
 def _(value: Fitted) -> None:
     reader, labels, n = value.reader, value.labels, value.reader.columns.n
-    expect(isinstance(reader, Reader) and type(n) is int and n > 0, "how rows are read")
+    expect(isinstance(reader, Reader) and type(n) is int and n >= 0, "how rows are read")
     names = reader.columns.names
     expect(names is None or len(names) == n, "a name of each column")
     if isinstance(reader, MixedReader):
         expect(len(reader.kinds) == n, "a kind of each column")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
-    expected = Extent(_n_classes(labels.classes), reader.widths())
-    statistics, joint = value.statistics, value.joint
+    k, statistics, joint = _n_classes(labels.classes), value.statistics, value.joint
     expect(statistics is not None or joint is not None, "sums, or a model that was stated")
     if statistics is not None:
+        expected = Extent(k, reader.summed_widths())
         expect(isinstance(statistics, JointStatistics), "statistics of the classes")
         expect(measured(statistics) == expected, f"statistics of {expected}")
     if joint is not None:
+        expected = Extent(k, reader.widths())
         expect(isinstance(joint, Joint), "a joint model")
         expect(measured(joint) == expected, f"parameters of {expected}")
         _check_columns(joint, n)
@@ -176,19 +177,6 @@ def _(model: DependenceClassifier) -> None:
     expect(all(_ascending(cuts) for cuts in model.cut_points_.values()), "cut points in order")
     family = state["joint_"].family
     expect(family == model._family(), "a model of the same bins and structure")
-
-
-@check.register
-def _(model: TextClassifier) -> None:
-    state = vars(model)
-    if "statistics_" not in state:
-        return
-    k, vocabulary = _n_classes(model.classes_), state["_vocabulary"]
-    expect(isinstance(state["statistics_"], JointStatistics), "statistics of the classes")
-    expect(measured(state["statistics_"]).groups == k, f"statistics of {k} classes")
-    expect(isinstance(vocabulary, Vocabulary), "the terms that have a say")
-    expected = Extent(k, (vocabulary.n_columns,))
-    expect(measured(model._joint()) == expected, f"weights of {expected}")
 
 
 @check.register
@@ -323,14 +311,30 @@ def _(value: Vocabulary) -> None:
 
 
 @check.register
-def _(model: TfidfTransformer) -> None:
-    state = vars(model)
-    if "statistics_" not in state:
-        return
-    frequencies, shape = state["statistics_"], (model.n_features_in_,)
-    expect(isinstance(frequencies, DocumentFrequencies), "documents of each term")
-    expect(shape_of(frequencies.documents) == shape, "documents of each term")
-    expect("idf_" not in state or shape_of(state["idf_"]) == shape, "a weight of each term")
+def _(value: LearnedTerms) -> None:
+    vocabulary, statistics, weighting = value.vocabulary, value.statistics, value.weighting
+    expect(vocabulary is None or isinstance(vocabulary, Vocabulary), "a vocabulary")
+    expect(statistics is None or isinstance(statistics, TermCounts), "counts of terms")
+    expect(weighting is None or isinstance(weighting, Weighting), "weights of terms")
+    if vocabulary is not None and weighting is not None and weighting.idf is not None:
+        expect(shape_of(weighting.idf) == (len(vocabulary),), "a weight of each term")
+
+
+@check.register
+def _(value: LearnedFrequencies) -> None:
+    shape, frequencies = (value.columns.n,), value.statistics
+    if frequencies is not None:
+        expect(isinstance(frequencies, DocumentFrequencies), "documents of each term")
+        expect(shape_of(frequencies.documents) == shape, "documents of each term")
+    expect(value.idf is None or shape_of(value.idf) == shape, "a weight of each term")
+
+
+@check.register(CountVectorizer)
+@check.register(TfidfTransformer)
+def _(model: Any) -> None:
+    kind = LearnedTerms if isinstance(model, CountVectorizer) else LearnedFrequencies
+    fitted = vars(model).get("fitted_")
+    expect(fitted is None or isinstance(fitted, kind), "what was learned")
 
 
 Widths: TypeAlias = tuple[int, ...]
