@@ -127,24 +127,25 @@ def _text(kind: Any, state: State) -> State:
 
 def _vectorizer(kind: Any, state: State) -> State:
     """A vocabulary and its sums, and perhaps a transformer of weights."""
-    given = {name: state[name] for name in parameters(kind)}
     if "_vocabulary" not in state and "_tfidf" not in state:
-        return given
+        return state
+    given = {name: state[name] for name in parameters(kind)}
     weighting, tfidf = None, state.get("_tfidf")
     if tfidf is not None:
         learned = vars(tfidf).get("fitted_")
         idf = None if learned is None else learned.idf
         weighting = Weighting(idf, tfidf.sublinear_tf, tfidf.norm)
-    known = (state.get(name) for name in ("_vocabulary", "fixed_vocabulary_", "statistics_"))
-    return given | {"fitted_": LearnedTerms(*known, weighting)}
+    vocabulary, fixed = state.get("_vocabulary"), state.get("fixed_vocabulary_")
+    terms = LearnedTerms(vocabulary, fixed, state.get("statistics_"), weighting)
+    return given | {"fitted_": terms}
 
 
 def _transformer(kind: Any, state: State) -> State:
     """Frequencies of terms and their weights, of which either may be missing."""
-    given = {name: state[name] for name in parameters(kind)}
     frequencies, idf = state.get("statistics_"), state.get("idf_")
     if frequencies is None and idf is None:
-        return given
+        return state
+    given = {name: state[name] for name in parameters(kind)}
     columns = columns_of(kind, {"n_features_in_": 0 if idf is None else len(idf)} | state)
     return given | {"fitted_": LearnedFrequencies(columns, frequencies, idf)}
 

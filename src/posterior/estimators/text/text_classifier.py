@@ -50,6 +50,7 @@ from posterior.readers.reader import Reader
 from posterior.sources.class_folders import labeled_files
 from posterior.text.analysis import WORDS, other_terms
 from posterior.text.counted import CountedRows
+from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms
 from posterior.text.vocabulary import Vocabulary
@@ -393,7 +394,9 @@ class TextClassifier(SummedClassifier):
 
     def _evidence(self, documents: Any) -> tuple[Evidence, bool]:
         fitted = self.settled()
-        return document_evidence(fitted.reader.read(documents), fitted.model, fitted.classes)
+        X = fitted.reader.read(documents)
+        assert isinstance(X, TermRows)
+        return document_evidence(X, fitted.model, fitted.classes)
 
     def explain(self, document: Any, of: Any = None, against: Any = None) -> TextExplanation:
         """One document's odds of a class against another, taken apart by term.
