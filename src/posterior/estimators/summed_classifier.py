@@ -386,7 +386,8 @@ class SummedClassifier(Classifier):
 
     def settled(self) -> Fitted:
         """What was learned, with the model of it."""
-        check_is_fitted(self)
+        if "fitted_" not in vars(self):
+            check_is_fitted(self)  # which asks for the tags of all bases first
         return self.fitted_
 
     def predict_joint_log_proba(self, X: Any) -> Floats:

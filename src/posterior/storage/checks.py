@@ -316,8 +316,8 @@ def _(value: LearnedTerms) -> None:
     expect(vocabulary is None or isinstance(vocabulary, Vocabulary), "a vocabulary")
     expect(statistics is None or isinstance(statistics, TermCounts), "counts of terms")
     expect(weighting is None or isinstance(weighting, Weighting), "weights of terms")
-    if vocabulary is not None and weighting is not None and weighting.idf is not None:
-        expect(shape_of(weighting.idf) == (len(vocabulary),), "a weight of each term")
+    if vocabulary is not None and weighting is not None and weighting.idf_ is not None:
+        expect(shape_of(weighting.idf_) == (len(vocabulary),), "a weight of each term")
 
 
 @check.register

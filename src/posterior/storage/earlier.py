@@ -18,7 +18,7 @@ from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text import CountVectorizer, TextClassifier, TfidfTransformer
 from posterior.estimators.text.count_vectorizer import LearnedTerms
 from posterior.estimators.text.text_classifier import TermRule
-from posterior.estimators.text.tfidf_transformer import LearnedFrequencies
+from posterior.estimators.text.tfidf_transformer import LearnedFrequencies, weighting_of
 from posterior.generative.fitted import Fitted
 from posterior.generative.rule import ClassPrior
 from posterior.readers.columns import Columns
@@ -26,7 +26,6 @@ from posterior.readers.labels import Labels
 from posterior.readers.mixed import FamilyRules
 from posterior.readers.reader import Reader
 from posterior.text.term_weights import WeighedTerms
-from posterior.text.weighting import Weighting
 
 State = dict[str, Any]
 BESIDE = ("choice_", "selection_", "tuning_", "file_types_")  # what stays an attribute
@@ -134,7 +133,7 @@ def _vectorizer(kind: Any, state: State) -> State:
     if tfidf is not None:
         learned = vars(tfidf).get("fitted_")
         idf = None if learned is None else learned.idf
-        weighting = Weighting(idf, tfidf.sublinear_tf, tfidf.norm)
+        weighting = replace(weighting_of(tfidf), idf_=idf)
     vocabulary, fixed = state.get("_vocabulary"), state.get("fixed_vocabulary_")
     terms = LearnedTerms(vocabulary, fixed, state.get("statistics_"), weighting)
     return given | {"fitted_": terms}

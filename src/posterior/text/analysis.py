@@ -55,6 +55,8 @@ class TermSettings:
 
     def with_steps(self, steps: Mapping[str, Callable[..., Any]]) -> TermSettings:
         """The same with methods of a subclass, by their names in scikit-learn."""
+        if not steps:
+            return self
         built = {name: step if name == "decode" else step() for name, step in steps.items()}
         return replace(self, **{STEPS[name]: value for name, value in built.items()})
 

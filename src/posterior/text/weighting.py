@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,19 +56,27 @@ class DocumentFrequencies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighting:
-    """x_it ← (x_it or 1 + log x_it) idf_t, then every row to length one."""
+    """x_it ← (x_it or 1 + log x_it) idf_t, then every row to length one; settings as in
+    scikit-learn, and what was learned under them."""
 
-    idf: Array | None  # (m,)
-    sublinear: bool
     norm: str | None
+    use_idf: bool
+    smooth_idf: bool
+    sublinear_tf: bool
+    idf_: Array | None = None  # (m,)
+
+    def learned(self, frequencies: DocumentFrequencies, dtype: Any) -> Weighting:
+        """With the weights of terms that so many documents hold."""
+        idf = frequencies.idf(self.smooth_idf, dtype) if self.use_idf else None
+        return replace(self, idf_=idf)
 
     def of(self, X: Any) -> sparse.csr_array:
         """Rows of counts, which are changed in place."""
-        if self.sublinear:
+        if self.sublinear_tf:
             np.log(X.data, out=X.data)
             X.data += 1.0
-        if self.idf is not None:
-            X.data *= self.idf[X.indices]
+        if self.idf_ is not None:
+            X.data *= self.idf_[X.indices]
         return normalized(X, self.norm)
 
 

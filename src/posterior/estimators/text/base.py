@@ -108,8 +108,8 @@ class DocumentEstimator(Estimator):
         tags.input_tags.two_d_array = False
         return tags
 
-    def _counting(self, progress: Progress) -> Counting:
-        terms = terms_of(self)
+    def _counting(self, progress: Progress, terms: TermSettings | None = None) -> Counting:
+        terms = terms or terms_of(self)
         warn_of_stop_words(self, terms)
         return Counting(terms.analysis(), terms.decoder(), self.engine_.map, n_threads(), progress)
 

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
 
 from posterior.data.typing import Array, Codes
 from posterior.estimators.estimator import learned
-from posterior.estimators.text.base import CONSTRAINTS, DocumentEstimator, given_terms
+from posterior.estimators.text.base import CONSTRAINTS, DocumentEstimator, given_terms, terms_of
 from posterior.text.analysis import WORDS
 from posterior.text.vocabulary import (
     TermCounts,
@@ -262,11 +262,12 @@ class CountVectorizer(DocumentEstimator):
         -------
         X : sparse matrix of shape (n_samples, n_features), by rows, columns ascending
         """
-        given_terms(self).check(raw_documents)
+        terms = terms_of(self)
+        terms.check(raw_documents)
         vocabulary = self._current()
         with self._progress() as progress:
             lookup, columns = vocabulary.lookup, vocabulary.columns
-            counting = self._counting(progress)
+            counting = self._counting(progress, terms)
             X = counting.known(raw_documents, lookup, columns, len(vocabulary), self.dtype)
         return self._finished(X, self.fitted_)
 
@@ -332,6 +333,7 @@ class CountVectorizer(DocumentEstimator):
         known = self._known()
         if known.vocabulary is None:
             if self.vocabulary is None:
+                self.fitted_ = replace(known, fixed=False)  # which scikit-learn tells as well
                 raise NotFittedError("Vocabulary not fitted or provided. Call fit() first.")
             known = replace(known, vocabulary=given_vocabulary(self.vocabulary), fixed=True)
         assert known.vocabulary is not None

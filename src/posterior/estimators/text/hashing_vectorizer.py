@@ -10,7 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags, _align_api_if_sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from posterior.estimators.text.base import CONSTRAINTS, DocumentEstimator, given_terms
+from posterior.estimators.text.base import CONSTRAINTS, DocumentEstimator, given_terms, terms_of
 from posterior.text.analysis import WORDS
 from posterior.text.weighting import normalized
 
@@ -117,9 +117,10 @@ class HashingVectorizer(  # type: ignore[call-arg]
         X : sparse matrix of shape (n_samples, n_features), by rows, columns ascending
         """
         self._validate_params()  # which `fit` may never have seen
-        given_terms(self).check(X)
+        terms = terms_of(self)
+        terms.check(X)
         with self._progress("Hashed") as progress:
-            counting = self._counting(progress)
+            counting = self._counting(progress, terms)
             rows = counting.hashed(X, self.n_features, self.alternate_sign, self.dtype)
         if rows.shape[0] == 0:
             raise ValueError("Cannot vectorize empty sequence. Give at least one document.")

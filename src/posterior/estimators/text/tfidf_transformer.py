@@ -177,7 +177,7 @@ class TfidfTransformer(  # type: ignore[call-arg]
         self.fitted_.columns.check(X)
         if not sparse.issparse(table):
             table = sparse.csr_array(readable(table), dtype=table.dtype.newbyteorder("="))
-        weighting = Weighting(self.fitted_.idf, self.sublinear_tf, self.norm)
+        weighting = replace(weighting_of(self), idf_=self.fitted_.idf)
         return _align_api_if_sparse(weighting.of(table))
 
     def _table(self, X: Any, formats: Any, **options: Any) -> Any:
@@ -201,5 +201,12 @@ class TfidfTransformer(  # type: ignore[call-arg]
     def _learned(
         self, columns: Columns, frequencies: DocumentFrequencies, dtype: Any
     ) -> LearnedFrequencies:
-        idf = frequencies.idf(self.smooth_idf, dtype) if self.use_idf else None
+        idf = weighting_of(self).learned(frequencies, dtype).idf_
         return LearnedFrequencies(columns, frequencies, idf)
+
+
+def weighting_of(estimator: Any) -> Weighting:
+    """The settings of an estimator."""
+    return Weighting(
+        estimator.norm, estimator.use_idf, estimator.smooth_idf, estimator.sublinear_tf
+    )

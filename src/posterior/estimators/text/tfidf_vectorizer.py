@@ -12,8 +12,9 @@ from sklearn.utils import _align_api_if_sparse
 from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted
 
 from posterior.data.typing import Array, Codes
+from posterior.estimators.estimator import learned
 from posterior.estimators.text.count_vectorizer import COUNTED, CountVectorizer, LearnedTerms
-from posterior.estimators.text.tfidf_transformer import WEIGHTING
+from posterior.estimators.text.tfidf_transformer import WEIGHTING, weighting_of
 from posterior.text.analysis import WORDS
 from posterior.text.vocabulary import TermCounts, Vocabulary, given_vocabulary
 from posterior.text.weighting import DocumentFrequencies, Weighting
@@ -54,6 +55,7 @@ class TfidfVectorizer(CountVectorizer):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = COUNTED | WEIGHTING
+    _tfidf = learned[Weighting](lambda fitted: fitted.weighting)  # scikit-learn's name for it
 
     def __init__(
         self,
@@ -111,15 +113,15 @@ class TfidfVectorizer(CountVectorizer):
     @property
     def idf_(self) -> Array:
         """The weight of each column, if use_idf=True."""
-        weighting, kind = self._known().weighting, type(self).__name__
+        kind, weighting = type(self).__name__, self._known().weighting
         if weighting is None:
             raise NotFittedError(
                 f"{kind} is not fitted yet. Call 'fit' with appropriate arguments before using "
                 "this attribute."
             )
-        if weighting.idf is None:
+        if weighting.idf_ is None:
             raise AttributeError(f"{kind} has no idf_ with use_idf=False.")
-        return weighting.idf
+        return weighting.idf_
 
     @idf_.setter
     def idf_(self, value: Any) -> None:
@@ -133,8 +135,8 @@ class TfidfVectorizer(CountVectorizer):
                 f"idf length = {len(value)} must be equal to vocabulary size = "
                 f"{len(known.vocabulary)}"
             )
-        weighting = known.weighting or self._weighting(None)
-        self.fitted_ = replace(known, weighting=replace(weighting, idf=np.asarray(value)))
+        weighting = known.weighting or weighting_of(self)
+        self.fitted_ = replace(known, weighting=replace(weighting, idf_=np.asarray(value)))
 
     def transform(self, raw_documents: Any) -> Any:
         """Count the terms of the vocabulary, and weight them by what was learned."""
@@ -143,9 +145,6 @@ class TfidfVectorizer(CountVectorizer):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._known().weighting is not None and super().__sklearn_is_fitted__()
-
-    def _weighting(self, idf: Array | None) -> Weighting:
-        return Weighting(idf, self.sublinear_tf, self.norm)
 
     def _begin(self, documents: Any, before: LearnedTerms | None = None) -> Vocabulary | None:
         if self.dtype not in FLOAT_DTYPES:
@@ -170,11 +169,9 @@ class TfidfVectorizer(CountVectorizer):
             )
         if len(counts):
             frequency[columns[columns >= 0]] = counts.documents[columns >= 0]
-        idf = None
-        if self.use_idf:
-            frequencies = DocumentFrequencies(frequency, counts.n_documents)
-            idf = frequencies.idf(self.smooth_idf, self.dtype)
-        return replace(fitted, weighting=self._weighting(idf)), columns
+        frequencies = DocumentFrequencies(frequency, counts.n_documents)
+        weighting = weighting_of(self).learned(frequencies, self.dtype)
+        return replace(fitted, weighting=weighting), columns
 
     def _finished(self, X: Any, fitted: LearnedTerms) -> Any:
         if self.binary:
