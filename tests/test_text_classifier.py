@@ -380,6 +380,29 @@ def test_nothing_is_answered_before_it_is_learned():
             getattr(TextClassifier(), ask)(["money"])
 
 
+def test_words_that_are_weighed_tell_nothing_of_documents():
+    model = plain().fit(MAILS, LABELS)
+    with pytest.raises(TypeError, match="no density of documents"):
+        model.log_evidence(MAILS)
+    with pytest.raises(TypeError, match="TextClassifier has no leave_one_out"):
+        model.leave_one_out(MAILS, LABELS)
+    with pytest.raises(TypeError, match="and no tune"):
+        model.tune(MAILS, LABELS, folds=2, grid={"alpha": [0.1, 1.0]})
+    with pytest.raises(TypeError, match="sample"):
+        model.sample(3)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_subclass_may_replace_steps():
+    class Letters(TextClassifier):
+        def build_tokenizer(self):
+            return list
+
+    model = Letters("multinomial").fit(["aab", "ccd"], ["x", "y"])
+    assert known(model) == ["a", "b", "c", "d"]
+    assert model.predict(["a", "d"]).tolist() == ["x", "y"]
+
+
 def test_odd_letters_are_letters_too():
     odd = ["\0 nul\0nul", "\ud800 lone", "i\u0307 İstanbul", "", "中文 文字"]
     model = plain().fit(odd, list("abcde"))

@@ -57,8 +57,10 @@ class TermSettings:
         """The same with methods of a subclass, by their names in scikit-learn."""
         if not steps:
             return self
-        built = {name: step if name == "decode" else step() for name, step in steps.items()}
-        return replace(self, **{STEPS[name]: value for name, value in built.items()})
+        built: dict[str, Any] = {
+            STEPS[name]: step if name == "decode" else step() for name, step in steps.items()
+        }
+        return replace(self, **built)
 
     # ---- steps, under the names that scikit-learn gives them ----
 

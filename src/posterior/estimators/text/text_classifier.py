@@ -102,7 +102,7 @@ class DocumentEngine(Local):
     """Threads of this process, which sum documents as they were counted."""
 
     def sum(self, function: Callable[[Rows], Any], rows: Any) -> Any:
-        if not isinstance(rows.X, CountedRows):
+        if not isinstance(rows, Rows) or not isinstance(rows.X, CountedRows):
             return super().sum(function, rows)
         if rows.hard.weight is None:
             return function(rows)  # a bag a thread
@@ -319,9 +319,8 @@ class TextClassifier(SummedClassifier):
             model = usual.model if self.model == "auto" else self.model
             strength = usual.strength if given is None else given
             return TermRule(replace(usual, model=model, strength=strength), prior)
-        judged = self._held_out(rows, statistics, parts, prior).compare(
-            self.model, self.alpha, self.C
-        )
+        held_out = self._held_out(rows, statistics, parts, prior)
+        judged = held_out.compare(self.model, self.alpha, self.C)
         best = min(judged, key=lambda j: j.log_loss)
         sharpness = best.sharpness if self.calibrated else 1.0
         return TermRule(replace(best.family, sharpness=sharpness), prior, tried(judged, best))
