@@ -17,7 +17,7 @@ from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text import CountVectorizer, TextClassifier, TfidfTransformer
 from posterior.estimators.text.count_vectorizer import LearnedTerms
-from posterior.estimators.text.text_classifier import TermRule
+from posterior.estimators.text.term_rule import TermRule
 from posterior.estimators.text.tfidf_transformer import LearnedFrequencies, weighting_of
 from posterior.generative.fitted import Fitted
 from posterior.generative.rule import ClassPrior

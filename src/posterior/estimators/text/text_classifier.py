@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -14,11 +14,10 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from posterior.data import frames
-from posterior.data.names import quoted
 from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array
-from posterior.engines.local import Local, n_threads
+from posterior.engines.local import Local
 from posterior.estimators import remote
 from posterior.estimators.classifier import rivals
 from posterior.estimators.estimator import learned
@@ -30,8 +29,8 @@ from posterior.estimators.text.select_weights import (
     parts_of,
     some_parts,
     tried,
-    weigh,
 )
+from posterior.estimators.text.term_rule import DocumentEngine, TermRule
 from posterior.estimators.text.text_explanation import (
     TextExplanation,
     document_evidence,
@@ -42,72 +41,16 @@ from posterior.generative.dealing import by_content
 from posterior.generative.evidence_terms import Evidence
 from posterior.generative.fitted import Fitted
 from posterior.generative.fold_sums import Trial, folds_of
-from posterior.generative.joint import Joint, JointStatistics, labeling
+from posterior.generative.joint import JointStatistics, labeling
 from posterior.generative.rule import ClassPrior, Rule
 from posterior.readers.documents import Documents
 from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
 from posterior.sources.class_folders import labeled_files
-from posterior.text.analysis import WORDS, other_terms
-from posterior.text.counted import CountedRows
+from posterior.text.analysis import WORDS
 from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms
-from posterior.text.vocabulary import Vocabulary
-
-CHUNK = 4096  # documents of the smallest chunk to sum
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TermRule(Rule):
-    """Weighs terms, by a model that was named or chosen."""
-
-    family: WeighedTerms
-    prior: ClassPrior
-    choice: Table | None = None  # what was tried
-
-    def joint(
-        self, statistics: JointStatistics[TermSums], rows: Rows, engine: Local
-    ) -> Joint[Any, Any]:
-        """The model of sums, and of the rows themselves where it needs them."""
-        prior = self.prior(statistics.weight.rounded())
-        terms = self.family.known(statistics.features)
-        return Joint(self.family, prior, weigh(self.family, terms, rows, prior, engine))
-
-    def answering(self, reader: Reader, statistics: JointStatistics[TermSums]) -> Documents:
-        assert isinstance(reader, Documents)
-        sums = statistics.features
-        terms = sums.terms[self.family.known(sums).columns]
-        return replace(reader, vocabulary=Vocabulary.of_terms(terms))
-
-    def kept(self, features: TermSums) -> TermSums:
-        missing = features.missing_cell()
-        if missing is not None:
-            k, j = missing
-            (term,) = features.terms[np.array([j])].strings()
-            assert self.prior.classes is not None
-            raise ValueError(
-                f"Expected documents that were learned, got more of the term {term!r} in class "
-                f"{quoted(self.prior.classes[k])} than the model has seen."
-            )
-        return features.seen()
-
-    def check_same(self, other: Rule) -> None:
-        assert isinstance(other, TermRule)
-        if self.family.min_df != other.family.min_df:
-            raise other_terms("min_df", self.family.min_df, other.family.min_df)
-
-
-class DocumentEngine(Local):
-    """Threads of this process, which sum documents as they were counted."""
-
-    def sum(self, function: Callable[[Rows], Any], rows: Any) -> Any:
-        if not isinstance(rows, Rows) or not isinstance(rows.X, CountedRows):
-            return super().sum(function, rows)
-        if rows.hard.weight is None:
-            return function(rows)  # a bag a thread
-        size = max(CHUNK, -(-len(rows) // n_threads()))
-        return Local(chunk_rows=size).sum(function, Rows(rows.X.table(), rows.groups))
 
 
 class TextClassifier(SummedClassifier):
