@@ -364,6 +364,11 @@ def cut(array):
     return np.ascontiguousarray(array[..., :-1])
 
 
+def known(model):
+    """The terms that a model of documents knows."""
+    return model.fitted_.reader.vocabulary
+
+
 def set_field(value, name, new):
     object.__setattr__(value, name, new)
 
@@ -465,19 +470,21 @@ BROKEN = {
     ),
     "terms in no order": (
         "documents",
-        lambda m: set_field(m._vocabulary.terms, "data", m._vocabulary.terms.data[::-1].copy()),
+        lambda m: set_field(known(m).terms, "data", known(m).terms.data[::-1].copy()),
     ),
     "terms beyond the text": (
         "documents",
-        lambda m: set_field(m._vocabulary.terms, "starts", 2 * m._vocabulary.terms.starts),
+        lambda m: set_field(known(m).terms, "starts", 2 * known(m).terms.starts),
     ),
     "columns beyond the vocabulary": (
         "documents",
-        lambda m: set_field(m._vocabulary, "columns", m._vocabulary.columns + 1),
+        lambda m: set_field(known(m), "columns", known(m).columns + 1),
     ),
     "weights of fewer terms": (
         "documents",
-        lambda m: set_field(m._model.parameters, "weight", cut(m._model.parameters.weight)),
+        lambda m: set_field(
+            m.fitted_.model.parameters, "weight", cut(m.fitted_.model.parameters.weight)
+        ),
     ),
     "sums of other terms": (
         "documents",

@@ -48,6 +48,16 @@ def plain(model="contrast", **settings):
     return TextClassifier(model, alpha=0.1, calibrated=False, **settings)
 
 
+def known(model):
+    """The terms that have a say."""
+    return model.fitted_.reader.vocabulary.terms.strings()
+
+
+def counted(documents):
+    """Documents as rows to learn from."""
+    return plain().reader().learn(documents)[1]
+
+
 def learn(model, corpus):
     documents, labels = zip(*corpus, strict=True)
     return model.partial_fit(list(documents), list(labels))
@@ -58,7 +68,7 @@ def assert_same(one, other):
     assert_array_equal(one.classes_, other.classes_)
     assert one.statistics_ == other.statistics_
     documents = [None, "", "ash birch", "Gum gum elm fig", "größe ß never"]
-    assert one._vocabulary.terms.strings() == other._vocabulary.terms.strings()
+    assert known(one) == known(other)
     assert_array_equal(one.predict_log_proba(documents), other.predict_log_proba(documents))
 
 
@@ -118,7 +128,7 @@ def test_weights_that_are_no_whole_numbers_stream_to_the_bit():
 
 def test_a_document_of_little_weight_still_has_its_words():
     model = plain().fit(MAILS, LABELS, sample_weight=np.full(len(MAILS), 1e-3))
-    assert "prize" in model._vocabulary.terms.strings()
+    assert "prize" in known(model)
     assert_allclose(model.predict_proba(["zebra"]), [[4 / 7, 3 / 7]])
 
 
@@ -136,7 +146,7 @@ def test_sums_straight_from_the_counts_are_those_of_the_table(corpus, smallest):
     groups = Hard(codes.astype(np.int32), len(classes))
     with pytest.MonkeyPatch.context() as patch, posterior.threads(3):
         patch.setattr("posterior.text.blocks.SMALLEST", smallest)
-        rows = plain()._features(documents, fitting=True, reset=True)
+        rows = counted(documents)
     assert rows.sums(groups) == TermSums.of(rows.table(), groups)
     some = np.flatnonzero(np.arange(len(labels)) % 3)
     assert_array_equal(
@@ -226,7 +236,7 @@ def test_a_stream_may_name_its_classes_first():
 def test_weights_are_those_of_scikit_learn_on_the_same_cells(model, theirs):
     labels = ["spam", "spam", "spam", "ham", "ham", "work", "work"]
     ours = plain(model).fit(MAILS, labels)
-    X = UNIT * ours._features(MAILS, fitting=False, reset=False).cells().scipy().astype(np.float64)
+    X = UNIT * ours.fitted_.reader.read(MAILS).cells().scipy().astype(np.float64)
     reference = theirs(alpha=0.1).fit(X, labels)
     score = reference.predict_joint_log_proba(X) if model != "complement" else None
     if score is None:  # scikit-learn leaves the class probabilities out, we do not
@@ -236,21 +246,19 @@ def test_weights_are_those_of_scikit_learn_on_the_same_cells(model, theirs):
 
 
 def test_contrast_is_multinomial_against_complement():
-    total = sum(plain(m).fit(MAILS, LABELS)._joint().parameters.weight for m in NAIVE[:2])
-    assert_allclose(plain().fit(MAILS, LABELS)._joint().parameters.weight, total, rtol=1e-12)
+    total = sum(plain(m).fit(MAILS, LABELS).fitted_.model.parameters.weight for m in NAIVE[:2])
+    assert_allclose(plain().fit(MAILS, LABELS).fitted_.model.parameters.weight, total, rtol=1e-12)
 
 
 def test_cells_are_damped_counts_of_length_one():
-    (row,) = plain()._features(["b1 b1 b1 a1"], fitting=True, reset=True).cells().scipy().toarray()
+    (row,) = counted(["b1 b1 b1 a1"]).cells().scipy().toarray()
     expected = np.log1p([1, 3]) / np.linalg.norm(np.log1p([1, 3]))
     assert_allclose(UNIT * row, expected, rtol=1e-3)
     assert (row == np.rint(row)).all()
 
 
 def test_a_document_has_the_same_cells_in_any_company():
-    model = plain()
-    alone = model._features(MAILS[2:3], fitting=True, reset=True)
-    among = model._features(MAILS, fitting=True, reset=True)
+    alone, among = counted(MAILS[2:3]), counted(MAILS)
     place = np.searchsorted(among.terms.strings(), alone.terms.strings())
     assert_array_equal(
         among[2:3].cells().scipy().toarray()[:, place], alone.cells().scipy().toarray()
@@ -287,8 +295,8 @@ def test_words_never_seen_change_nothing(model):
 
 def test_rare_terms_have_no_say():
     model = plain(min_df=2).fit(MAILS, LABELS)
-    counted = Counter(w for m in MAILS for w in set(model.build_analyzer()(m)))
-    assert model._vocabulary.terms.strings() == sorted(w for w, n in counted.items() if n >= 2)
+    held = Counter(w for m in MAILS for w in set(model.build_analyzer()(m)))
+    assert known(model) == sorted(w for w, n in held.items() if n >= 2)
 
 
 def test_other_priors_and_costs_are_asked_for_at_the_end():
@@ -372,6 +380,29 @@ def test_nothing_is_answered_before_it_is_learned():
             getattr(TextClassifier(), ask)(["money"])
 
 
+def test_words_that_are_weighed_tell_nothing_of_documents():
+    model = plain().fit(MAILS, LABELS)
+    with pytest.raises(TypeError, match="no density of documents"):
+        model.log_evidence(MAILS)
+    with pytest.raises(TypeError, match="TextClassifier has no leave_one_out"):
+        model.leave_one_out(MAILS, LABELS)
+    with pytest.raises(TypeError, match="and no tune"):
+        model.tune(MAILS, LABELS, folds=2, grid={"alpha": [0.1, 1.0]})
+    with pytest.raises(TypeError, match="sample"):
+        model.sample(3)
+    assert not hasattr(model, "n_features_in_")
+
+
+def test_a_subclass_may_replace_steps():
+    class Letters(TextClassifier):
+        def build_tokenizer(self):
+            return list
+
+    model = Letters("multinomial").fit(["aab", "ccd"], ["x", "y"])
+    assert known(model) == ["a", "b", "c", "d"]
+    assert model.predict(["a", "d"]).tolist() == ["x", "y"]
+
+
 def test_odd_letters_are_letters_too():
     odd = ["\0 nul\0nul", "\ud800 lone", "i\u0307 İstanbul", "", "中文 文字"]
     model = plain().fit(odd, list("abcde"))
@@ -410,7 +441,9 @@ def test_held_out_scores_are_those_of_models_without_the_fold():
         )
         expected = model.predict_log_proba([m for m, h in zip(MAILS, here, strict=True) if h])
         assert_allclose(held.log_proba[here], expected, rtol=1e-6, atol=1e-12)
-        ours, theirs = (p - model._joint().log_prior for p in (sharp.log_proba[here], expected))
+        ours, theirs = (
+            p - model.fitted_.model.log_prior for p in (sharp.log_proba[here], expected)
+        )
         sharpness += ((ours[:, 1] - ours[:, 0]) / (theirs[:, 1] - theirs[:, 0])).tolist()
     assert_allclose(sharpness, sharpness[0], rtol=1e-6)
     assert sharp.log_loss < held.log_loss

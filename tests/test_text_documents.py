@@ -19,7 +19,7 @@ from posterior import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from posterior.sources.class_folders import files_of, labeled_files
 from posterior.text import blocks
 from posterior.text.arrow_text import ArrowText
-from posterior.text.documents import Reader, is_missing
+from posterior.text.decoding import Decoder, is_missing
 
 
 def named(value):
@@ -267,10 +267,10 @@ def test_blocks_hold_all_documents_in_order():
     random = np.random.default_rng(0)
     texts = ["x" * n for n in random.integers(0, 3000, 400)]
     for n in (1, 2, 3, 7, 100):
-        parts = list(blocks.text_blocks(texts, Reader(), n))
+        parts = list(blocks.text_blocks(texts, Decoder(), n))
         assert [text for part in parts for text in part] == texts
         assert len(parts) <= n
-    sizes = [sum(map(len, part)) for part in blocks.text_blocks(texts, Reader(), 4)]
+    sizes = [sum(map(len, part)) for part in blocks.text_blocks(texts, Decoder(), 4)]
     assert max(sizes) - min(sizes) < 2 * 3000
 
 
@@ -284,7 +284,7 @@ def test_a_stream_is_read_in_blocks(monkeypatch):
             read.append(i)
             yield f"word{i % 7} of document{i}"
 
-    parts = blocks.text_blocks(stream(), Reader(), 2)
+    parts = blocks.text_blocks(stream(), Decoder(), 2)
     assert len(next(parts)) == 3
     assert len(read) == 3
     X = CountVectorizer().fit_transform(stream())

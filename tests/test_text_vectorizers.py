@@ -30,7 +30,7 @@ from posterior import (
     TfidfTransformer,
     TfidfVectorizer,
 )
-from posterior.estimators.text.reading_progress import Progress
+from posterior.engines.progress import Progress
 from posterior.text import ngrams
 from posterior.text.analysis import shortest_run
 
@@ -582,7 +582,7 @@ def test_progress_of_a_long_call_is_shown_unasked(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr("posterior.engines.progress.PATIENCE", 0.0)
-    with Progress(False) as progress:
+    with Progress(False, "Counted", "documents") as progress:
         progress(1234)
     assert "1,234 documents" in terminal.getvalue()
 

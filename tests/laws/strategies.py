@@ -18,6 +18,7 @@ from scipy import sparse
 
 from posterior.data.rows import SparseRows
 from posterior.statistics import Exact
+from posterior.text.vocabulary import Vocabulary
 
 Random = np.random.Generator
 Cells = Callable[[Random, Any], np.ndarray]
@@ -143,6 +144,8 @@ def bits(value: Any) -> Any:
     """A value down to its last bit, in a form that compares."""
     if isinstance(value, Exact):
         value = value.trimmed()  # of the many windows for a sum the smallest
+    if isinstance(value, Vocabulary):
+        value = [value.terms, value.columns, value.n_columns]
     if isinstance(value, np.ndarray):
         if value.size == 0:
             return "empty", value.shape

@@ -18,7 +18,7 @@ from posterior import (
     QuadraticDiscriminantAnalysis,
 )
 from posterior.engines import local
-from posterior.estimators.text import text_classifier
+from posterior.estimators.text import term_rule
 from posterior.text import blocks
 
 THREADS = 1, 2, 3, 4, 7
@@ -51,7 +51,7 @@ def cuts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     monkeypatch.setattr(local, "SUM_CELLS", (1, 4_000))
     monkeypatch.setattr(local, "FILL_CELLS", 1)
     monkeypatch.setattr(blocks, "SMALLEST", 1 << 10)
-    monkeypatch.setattr(text_classifier, "CHUNK", 256)
+    monkeypatch.setattr(term_rule, "CHUNK", 256)
     monkeypatch.setattr(local.Local, "map", noted)
     return seen
 

@@ -39,7 +39,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted correctly."""
-        X, y = with_target(X, y)
+        X, y = self._with_target(X, y)
         answer = self.predict(X)
         truth = column_or_1d(y)
         if len(truth) != len(answer):
@@ -49,6 +49,10 @@ class Classifier(ClassifierMixin, Estimator):
             )
         weight = validate.weights(sample_weight, len(answer))
         return float(np.average(answer == truth, weights=weight))
+
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Rows and their classes, which may be a column of them."""
+        return with_target(X, y)
 
     def _cells(self, X: Any) -> tuple[Any, ...]:
         """The cells of one row, as the user wrote them."""

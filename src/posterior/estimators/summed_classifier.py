@@ -19,7 +19,7 @@ from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators import remote
-from posterior.estimators.classifier import Classifier, decided, with_target
+from posterior.estimators.classifier import Classifier, decided
 from posterior.estimators.estimator import check_same_kind, learned
 from posterior.estimators.remote import FilePath
 from posterior.evaluation.calibration import Calibrator, check_calibrated
@@ -56,7 +56,7 @@ class SummedClassifier(Classifier):
     classes_ = learned[Array](lambda fitted: fitted.labels.classes)
     statistics_ = learned[JointStatistics[Any]](lambda fitted: fitted.statistics)
     calibrator_ = learned[Calibrator](lambda fitted: fitted.calibrator)
-    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
+    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n or None)
     feature_names_in_ = learned[Array](lambda fitted: fitted.reader.columns.given)
 
     # ---- what a class says ----
@@ -137,7 +137,7 @@ class SummedClassifier(Classifier):
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Reader, Labels, Rows]:
         """A reader that knows the table, its classes, and the rows."""
-        X, y = with_target(X, y)
+        X, y = self._with_target(X, y)
         reader, features = self.reader().learn(X)
         n = features.shape[0]
         weight = validate.weights(sample_weight, n)
@@ -154,7 +154,7 @@ class SummedClassifier(Classifier):
         return known, total
 
     def _summing(self, reader: Reader) -> Callable[[Rows], Any]:
-        return CheckedSum(self.rule(reader, None).summing(reader), reader, Local())
+        return CheckedSum(self.rule(reader, None).summing(reader), reader, self.engine_)
 
     def _check_elsewhere(self) -> None:
         """Refuse tables elsewhere, where something is chosen by all rows at once."""
@@ -170,7 +170,7 @@ class SummedClassifier(Classifier):
         """
         self._validate_params()
         self._check_calibrated(streaming=True)
-        X, y = with_target(X, y)
+        X, y = self._with_target(X, y)
         before: Fitted | None = vars(self).get("fitted_")
         if before is None:
             reader, features = self.reader().learn(X)
@@ -204,7 +204,7 @@ class SummedClassifier(Classifier):
         """Take rows back: exactly the model that never saw them."""
         check_is_fitted(self)
         self._check_calibrated(streaming=True)
-        X, y = with_target(X, y)
+        X, y = self._with_target(X, y)
         before = self.fitted_
         reader, labels = self._current(before.reader), before.labels
         features = reader.read(X, fitting=True)
@@ -227,6 +227,7 @@ class SummedClassifier(Classifier):
         reader, labels = self._current(mine.reader), mine.labels + theirs.labels
         reader.check_same(theirs.reader)
         rule = self.rule(reader, labels)
+        rule.check_same(theirs.rule)
         total = rule.compacted(mine.grown(labels) + theirs.grown(labels))
         self.fitted_ = self.settle(Fitted(reader, labels, rule, total, None))
         return self
@@ -318,7 +319,8 @@ class SummedClassifier(Classifier):
 
     def settled(self) -> Fitted:
         """What was learned, with the model of it, which may have waited until somebody asks."""
-        check_is_fitted(self)
+        if "fitted_" not in vars(self):
+            check_is_fitted(self)  # which asks for the tags of all bases first
         if self.fitted_.joint is None:
             self.fitted_ = self.fitted_.settled()
         return self.fitted_

@@ -133,6 +133,9 @@ class Family(ABC, Generic[S, P]):
                 continue
         return score
 
+    def check_density(self) -> None:
+        """Refuse to be asked for log p(x), where scores compare groups and are no densities."""
+
     def impossible(self, statistics: S) -> Array:
         """Which sums (k, d) no rows can have, as when rows are taken back that never came."""
         return statistics.impossible()

@@ -57,7 +57,9 @@ class Fitted:
         assert self.statistics is not None
         with self.named():
             joint = self.rule.estimate(self.statistics)
-            return replace(self, joint=joint, derived=self.rule.derive(joint, self.statistics))
+            derived = self.rule.derive(joint, self.statistics)
+            reader = self.rule.answering(self.reader, self.statistics)
+            return replace(self, reader=reader, joint=joint, derived=derived)
 
     @property
     def model(self) -> Joint[Any, Any]:
@@ -130,6 +132,8 @@ class Fitted:
         reader, joint = self.reader, joint or self.model
         features = reader.read(X)
         evidence = wanted == "log_evidence"
+        if evidence:
+            joint.family.check_density()
         with self.named():
             scorer = joint.scorer() if wanted is None or evidence else joint.discriminant()
         out = np.empty((features.shape[0], 1 if evidence else len(joint.log_prior)))

@@ -91,6 +91,10 @@ class Rule:
         """What else users find on the fitted model, and is not in its parameters."""
         return None
 
+    def answering(self, reader: Reader, statistics: JointStatistics[Any]) -> Reader:
+        """How rows to answer are read, where that depends on the sums."""
+        return reader
+
     def kept(self, features: Any) -> Any:
         """Sums of features after rows were taken back, without what only those rows had."""
         return features.seen()

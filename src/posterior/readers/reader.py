@@ -72,6 +72,10 @@ class Reader(ABC):
         """How many columns each family reads."""
         return (self.columns.n,)
 
+    def summed_widths(self) -> tuple[int, ...]:
+        """The same of statistics, where rows to learn from have others than those to answer."""
+        return self.widths()
+
     def cells(self, X: Any) -> tuple[Any, ...]:
         """The cells of the first row, as the user wrote them."""
         return frames.first_row(X)

@@ -23,8 +23,8 @@ from posterior.estimators.mixture import MixtureClassifier
 from posterior.estimators.mixture.mixture_base import MixtureModel
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
-from posterior.estimators.text.text_classifier import TextClassifier
-from posterior.estimators.text.weights import TfidfTransformer
+from posterior.estimators.text.count_vectorizer import CountVectorizer, LearnedTerms
+from posterior.estimators.text.tfidf_transformer import LearnedFrequencies, TfidfTransformer
 from posterior.families import Product
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
@@ -51,7 +51,7 @@ from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.model_file_error import expect
 from posterior.storage.streams import check_stream
 from posterior.text.vocabulary import TermCounts, Vocabulary
-from posterior.text.weighting import DocumentFrequencies
+from posterior.text.weighting import DocumentFrequencies, Weighting
 
 MOST_BITS = 1 << 13  # beyond those of weights times squares of doubles
 MOST_LIMB = (1 << 62) - 1  # two of them add without overflow
@@ -150,13 +150,14 @@ def _(value: Fitted) -> None:
         families: list[Any] = [value.rule.family, value.joint and value.joint.family]
         expect(all(f is None or f.coding == coding for f in families), "a model of the same bins")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
-    expected = Extent(_n_classes(labels.classes), reader.widths())
-    statistics, joint = value.statistics, value.joint
+    k, statistics, joint = _n_classes(labels.classes), value.statistics, value.joint
     expect(statistics is not None or joint is not None, "sums, or a model that was stated")
     if statistics is not None:
+        expected = Extent(k, reader.summed_widths())
         expect(isinstance(statistics, JointStatistics), "statistics of the classes")
         expect(measured(statistics) == expected, f"statistics of {expected}")
     if joint is not None:
+        expected = Extent(k, reader.widths())
         expect(isinstance(joint, Joint), "a joint model")
         expect(measured(joint) == expected, f"parameters of {expected}")
         _check_columns(joint, n)
@@ -180,19 +181,6 @@ def _(model: Hooks) -> None:
     if not state.get("_waits") and state.get("_postponed") is None:
         expect(measured(model._joint()) == expected, f"parameters of {expected}")
         _check_columns(model._joint(), model.n_features_in_)
-
-
-@check.register
-def _(model: TextClassifier) -> None:
-    state = vars(model)
-    if "statistics_" not in state:
-        return
-    k, vocabulary = _n_classes(model.classes_), state["_vocabulary"]
-    expect(isinstance(state["statistics_"], JointStatistics), "statistics of the classes")
-    expect(measured(state["statistics_"]).groups == k, f"statistics of {k} classes")
-    expect(isinstance(vocabulary, Vocabulary), "the terms that have a say")
-    expected = Extent(k, (vocabulary.n_columns,))
-    expect(measured(model._joint()) == expected, f"weights of {expected}")
 
 
 @check.register
@@ -340,14 +328,30 @@ def _(value: Vocabulary) -> None:
 
 
 @check.register
-def _(model: TfidfTransformer) -> None:
-    state = vars(model)
-    if "statistics_" not in state:
-        return
-    frequencies, shape = state["statistics_"], (model.n_features_in_,)
-    expect(isinstance(frequencies, DocumentFrequencies), "documents of each term")
-    expect(shape_of(frequencies.documents) == shape, "documents of each term")
-    expect("idf_" not in state or shape_of(state["idf_"]) == shape, "a weight of each term")
+def _(value: LearnedTerms) -> None:
+    vocabulary, statistics, weighting = value.vocabulary, value.statistics, value.weighting
+    expect(vocabulary is None or isinstance(vocabulary, Vocabulary), "a vocabulary")
+    expect(statistics is None or isinstance(statistics, TermCounts), "counts of terms")
+    expect(weighting is None or isinstance(weighting, Weighting), "weights of terms")
+    if vocabulary is not None and weighting is not None and weighting.idf_ is not None:
+        expect(shape_of(weighting.idf_) == (len(vocabulary),), "a weight of each term")
+
+
+@check.register
+def _(value: LearnedFrequencies) -> None:
+    shape, frequencies = (value.columns.n,), value.statistics
+    if frequencies is not None:
+        expect(isinstance(frequencies, DocumentFrequencies), "documents of each term")
+        expect(shape_of(frequencies.documents) == shape, "documents of each term")
+    expect(value.idf is None or shape_of(value.idf) == shape, "a weight of each term")
+
+
+@check.register(CountVectorizer)
+@check.register(TfidfTransformer)
+def _(model: Any) -> None:
+    kind = LearnedTerms if isinstance(model, CountVectorizer) else LearnedFrequencies
+    fitted = vars(model).get("fitted_")
+    expect(fitted is None or isinstance(fitted, kind), "what was learned")
 
 
 Widths: TypeAlias = tuple[int, ...]
@@ -356,7 +360,7 @@ Widths: TypeAlias = tuple[int, ...]
 def _n_columns(reader: Any) -> int:
     expect(isinstance(reader, Reader), "how rows are read")
     n, names = reader.columns.n, reader.columns.names
-    expect(type(n) is int and n > 0, "a number of columns")
+    expect(type(n) is int and n >= 0, "a number of columns")
     expect(names is None or len(names) == n, "a name of each column")
     return int(n)
 

@@ -13,14 +13,14 @@ import numpy as np
 from posterior.data.typing import Array
 from posterior.kernels.terms import Utf8Column
 from posterior.text.arrow_text import ArrowText
-from posterior.text.document_files import on_disk
-from posterior.text.documents import (
+from posterior.text.decoding import (
     MISSING,
-    Reader,
+    Decoder,
     check_collection,
     is_missing,
     missing_document,
 )
+from posterior.text.document_files import on_disk
 
 Block = list[str] | Utf8Column
 
@@ -30,44 +30,44 @@ STREAM = 1 << 25  # letters of the blocks that are read from a stream at a time
 BATCH = 4096  # documents of a block that a function analyzes
 
 
-def text_blocks(documents: Any, reader: Reader, n_blocks: int) -> Iterator[Block]:
+def text_blocks(documents: Any, decoder: Decoder, n_blocks: int) -> Iterator[Block]:
     """Blocks of text, n of them if they are neither small nor large; a stream is read in parts."""
-    documents = gathered(documents, reader)
-    if isinstance(documents, ArrowText) and reader.plain:
+    documents = gathered(documents, decoder)
+    if isinstance(documents, ArrowText) and decoder.plain:
         for column in documents.columns():
-            if column.valid is not None and reader.missing == "error":
+            if column.valid is not None and decoder.missing == "error":
                 raise missing_document(None, column.first + int(np.argmin(column.valid)))
             for rows in even_slices(np.diff(column.offsets), n_blocks):
                 yield column[rows]
-    elif isinstance(documents, list) and reader.plain and set(map(type, documents)) <= {str}:
+    elif isinstance(documents, list) and decoder.plain and set(map(type, documents)) <= {str}:
         step = 1 + len(documents) // SAMPLE
         lengths = np.array([len(document) for document in documents[::step]], np.int64)
         for rows in even_slices(lengths, n_blocks, step):
             yield documents[rows]
     else:
-        yield from _read(documents, reader, max(STREAM // n_blocks, SMALLEST))
+        yield from _read(documents, decoder, max(STREAM // n_blocks, SMALLEST))
 
 
-def batches(documents: Any, reader: Reader, raw: bool) -> Iterator[list[Any]]:
+def batches(documents: Any, decoder: Decoder, raw: bool) -> Iterator[list[Any]]:
     """Some documents at a time for Python's own work on them: their text, or as they are given."""
-    stream = iter(_marked(gathered(documents, reader), reader, raw))
+    stream = iter(_marked(gathered(documents, decoder), decoder, raw))
     while batch := list(islice(stream, BATCH)):
         yield batch
 
 
-def _marked(documents: Any, reader: Reader, raw: bool) -> Iterator[Any]:
+def _marked(documents: Any, decoder: Decoder, raw: bool) -> Iterator[Any]:
     for number, document in enumerate(documents):
-        if reader.missing == "empty" and is_missing(document):
+        if decoder.missing == "empty" and is_missing(document):
             yield MISSING
         else:
-            yield document if raw else reader.text(document, number)
+            yield document if raw else decoder.text(document, number)
 
 
-def gathered(documents: Any, reader: Reader) -> Any:
+def gathered(documents: Any, decoder: Decoder) -> Any:
     """A list where all documents are at hand, a column of Arrow, else an iterable."""
     check_collection(documents)
     if isinstance(documents, os.PathLike):
-        return on_disk(Path(documents), reader)
+        return on_disk(Path(documents), decoder)
     if isinstance(documents, list):
         return documents
     if isinstance(documents, np.ndarray):
@@ -90,11 +90,12 @@ def even_slices(lengths: Array, n_slices: int, step: int = 1) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(bounds) if b > a]
 
 
-def _read(documents: Any, reader: Reader, most: int) -> Iterator[list[str]]:
+def _read(documents: Any, decoder: Decoder, most: int) -> Iterator[list[str]]:
     block: list[str] = []
     size = 0
     for number, document in enumerate(documents):
-        text = document if type(document) is str and reader.plain else reader.text(document, number)
+        plain = type(document) is str and decoder.plain
+        text = document if plain else decoder.text(document, number)
         block.append(text)
         size += len(text) + 64  # a short string is not free
         if size >= most:

@@ -88,6 +88,7 @@ class CountedRows:
     counted: Counted
     written: Callable[[Counted], sparse.csr_array]  # as a table, on the engine's threads
     absent: Array | None = None  # (n,) True where a document is missing; None: nowhere
+    spread: Spread = map  # the engine's threads
 
     @property
     def terms(self) -> Terms:
@@ -112,7 +113,7 @@ class CountedRows:
     def take(self, index: Array) -> CountedRows:
         """Copies of the rows at some positions, which ascend."""
         absent = None if self.absent is None else self.absent[index]
-        return CountedRows(self.counted.take(index), self.written, absent)
+        return replace(self, counted=self.counted.take(index), absent=absent)
 
     def fingerprints(self) -> Array:
         pairs = zip(self.counted.bags, self.counted.place, strict=True)
@@ -122,8 +123,10 @@ class CountedRows:
     def __getitem__(self, rows: slice) -> CountedRows:
         return self.take(np.arange(self.shape[0])[rows])
 
-    def sums(self, groups: Hard, spread: Spread = map) -> TermSums:
-        """What rows of one weight add up to; each bag may be a thread's."""
+    def sums(self, groups: Hard) -> TermSums:
+        """What rows add up to; those of one weight as they were counted, a bag a thread."""
+        if groups.weight is not None:
+            return TermSums.of(self.table(), groups)
         codes = groups.codes if self.absent is None else np.where(self.absent, -1, groups.codes)
         bounds = self.counted.bounds()
 
@@ -131,4 +134,4 @@ class CountedRows:
             some = Hard(codes[bounds[b] : bounds[b + 1]].astype(np.int32), groups.n_groups)
             return TermSums.of_bag(self.counted.bags[b], self.terms, self.counted.place[b], some)
 
-        return reduce(add, spread(part, range(len(self.counted.bags))))
+        return reduce(add, self.spread(part, range(len(self.counted.bags))))

@@ -18,7 +18,7 @@ from posterior.kernels.terms import Bag, Hashed, Lookup, Rule
 from posterior.text.analysis import Analysis
 from posterior.text.blocks import Block, batches, text_blocks
 from posterior.text.counted import Counted, Spread
-from posterior.text.documents import MISSING, Reader
+from posterior.text.decoding import MISSING, Decoder
 from posterior.text.tally import count_function, hash_function
 from posterior.text.vocabulary import TermCounts
 
@@ -36,7 +36,7 @@ class Counting:
     """From documents to counts, by one analysis."""
 
     analysis: Analysis
-    reader: Reader
+    decoder: Decoder
     map: Spread  # of the engine: function(i) of all i, on its threads
     threads: int
     tell: Callable[[int], None] = nobody
@@ -110,9 +110,9 @@ class Counting:
         Users' functions stay on the thread of the caller.
         """
         blocks: Iterator[Any] = (
-            batches(documents, self.reader, self.analysis.raw)
+            batches(documents, self.decoder, self.analysis.raw)
             if self.analysis.by_python
-            else text_blocks(documents, self.reader, self.threads)
+            else text_blocks(documents, self.decoder, self.threads)
         )
         here = not isinstance(self.analysis.how, Rule)
         blocks, first = map(self._prepared, blocks), 0

@@ -12,7 +12,7 @@ from sklearn.utils import murmurhash3_32
 from posterior.data.typing import Integers
 from posterior.kernels.reference.text import PlainBag, PlainHashed
 from posterior.kernels.terms import PRUNED, Terms
-from posterior.text.documents import MISSING, located
+from posterior.text.decoding import MISSING, located
 from posterior.text.vocabulary import places
 
 Function = Callable[[Any], Iterable[Any]]

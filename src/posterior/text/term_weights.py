@@ -1,17 +1,19 @@
-"""Naive Bayes of documents: from sums to the weight of each term in each class."""
+"""Weighs the terms of documents: from sums to the weight of each term in each class."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Scorer
+from posterior.families.family import Family, Scorer, Support
 from posterior.families.linear import affine_scorer
+from posterior.text.counted import CountedRows
 from posterior.text.term_rows import UNIT, TermRows
 from posterior.text.term_sums import TermSums
 
@@ -104,8 +106,36 @@ def _urns(weight: Floats) -> TermWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class WeighedTerms:
-    """log p(x, k) = log π_k + score_k(x), up to what all classes share."""
+class WeighedTerms(Family[TermSums, TermWeights]):
+    """log p(x, k) = log π_k + s score_k(x), up to what all classes share.
+
+    Terms are weighed, and documents are not modeled: scores compare classes and nothing else. The
+    weights are those of a model of `NAIVE_BAYES`, or come from elsewhere.
+    """
+
+    exact: ClassVar[bool] = True
+    support: ClassVar[Support] = "text"
+
+    model: str = "contrast"  # whose sharpness is nearest to one
+    strength: float = 0.03  # pseudo-counts of every term, or what else the model has of it
+    sharpness: float = 1.0
+    min_df: int = 1  # documents that a term must be in
+
+    def statistics(self, X: CountedRows | TermRows, groups: Groups) -> TermSums:
+        assert isinstance(groups, Hard)
+        return X.sums(groups) if isinstance(X, CountedRows) else TermSums.of(X, groups)
+
+    def known(self, statistics: TermSums) -> KnownTerms:
+        """The terms that enough documents have; those of one, however little it weighs."""
+        frequency = statistics.frequency()
+        enough = frequency > 0 if self.min_df <= 1 else frequency >= self.min_df
+        return KnownTerms(statistics, np.flatnonzero(enough))
+
+    def weights(self, known: KnownTerms) -> TermWeights:
+        return NAIVE_BAYES[self.model](known, self.strength) * self.sharpness
+
+    def estimate(self, statistics: TermSums, pooled: TermSums | None = None) -> TermWeights:
+        return self.weights(self.known(statistics))
 
     def scorer(self, parameters: TermWeights, bias: Floats) -> Scorer:
         score_cells = parameters.scorer(bias)
@@ -117,4 +147,28 @@ class WeighedTerms:
 
         return score
 
-    discriminant = scorer
+    def evidence(self, X: TermRows, parameters: TermWeights) -> Floats:
+        """Of each term, and last, unless there is none, that of a document without any."""
+        cells = X.cells().scipy().toarray().astype(np.float64)
+        if parameters.presence:
+            cells = (cells > 0).astype(np.float64)
+        terms = cells[:, None, :] * parameters.weight
+        if not parameters.offset.any():
+            return np.asarray(terms)
+        offset = np.tile(parameters.offset[:, None], (len(terms), 1, 1))
+        if X.absent is not None:
+            offset[X.absent] = 0.0
+        return np.concatenate([terms, offset], axis=2)
+
+    def n_parameters(self, parameters: TermWeights) -> int:
+        return parameters.weight.size
+
+    def impossible(self, statistics: TermSums) -> Array:
+        """None: sums are looked at term by term, see `TermSums.missing_cell`."""
+        return np.zeros((0, 0), bool)
+
+    def check_density(self) -> None:
+        raise TypeError(
+            "TextClassifier weighs words and has no density of documents. Use CountVectorizer and "
+            "MultinomialNB."
+        )

@@ -11,13 +11,13 @@ from posterior.kernels.terms import Rule
 from posterior.text.analysis import Analysis
 from posterior.text.counted import Spread
 from posterior.text.counting import Counting
-from posterior.text.documents import Reader
+from posterior.text.decoding import Decoder
 from posterior.text.term_rows import TermRows
 
 
 def term_rows(texts: Sequence[str | None], spread: Spread, threads: int) -> TermRows:
     """How often each text has each of the words that occur, None where a text is missing."""
-    counting = Counting(Analysis(Rule()), Reader(), spread, threads)
+    counting = Counting(Analysis(Rule()), Decoder(), spread, threads)
     counted = counting.count([text or "" for text in texts])
     matrix = counting.matrix(counted, np.float64)
     absent = np.array([text is None for text in texts])

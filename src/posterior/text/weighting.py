@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,9 @@ class DocumentFrequencies:
 
     def idf(self, smooth: bool, dtype: Any) -> Array:
         """idf_t = 1 + log n / d_t, or, as if one more document held every term,
-        1 + log (1 + n) / (1 + d_t)."""
-        frequency = self.documents.astype(dtype) + np.dtype(dtype).type(smooth)
+        1 + log (1 + n) / (1 + d_t); in doubles unless the counts are floats."""
+        kind = np.dtype(dtype if dtype in (np.float64, np.float32) else np.float64)
+        frequency = self.documents.astype(kind) + kind.type(smooth)
         ratio = np.full_like(frequency, self.n_documents + int(smooth))
         ratio /= frequency
         np.log(ratio, out=ratio)
@@ -53,14 +54,30 @@ class DocumentFrequencies:
         return ratio
 
 
-def weighted(X: Any, idf: Array | None, sublinear: bool, norm: str | None) -> sparse.csr_array:
-    """x_it ← (x_it or 1 + log x_it) idf_t, then every row to length one; X is changed in place."""
-    if sublinear:
-        np.log(X.data, out=X.data)
-        X.data += 1.0
-    if idf is not None:
-        X.data *= idf[X.indices]
-    return normalized(X, norm)
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighting:
+    """x_it ← (x_it or 1 + log x_it) idf_t, then every row to length one; settings as in
+    scikit-learn, and what was learned under them."""
+
+    norm: str | None
+    use_idf: bool
+    smooth_idf: bool
+    sublinear_tf: bool
+    idf_: Array | None = None  # (m,)
+
+    def learned(self, frequencies: DocumentFrequencies, dtype: Any) -> Weighting:
+        """With the weights of terms that so many documents hold."""
+        idf = frequencies.idf(self.smooth_idf, dtype) if self.use_idf else None
+        return replace(self, idf_=idf)
+
+    def of(self, X: Any) -> sparse.csr_array:
+        """Rows of counts, which are changed in place."""
+        if self.sublinear_tf:
+            np.log(X.data, out=X.data)
+            X.data += 1.0
+        if self.idf_ is not None:
+            X.data *= self.idf_[X.indices]
+        return normalized(X, self.norm)
 
 
 def normalized(X: Any, norm: str | None) -> sparse.csr_array:

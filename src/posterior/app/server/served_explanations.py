@@ -17,7 +17,7 @@ from posterior.app import explanations
 from posterior.app.server.api_schema import Row
 from posterior.app.server.served import Served
 from posterior.data.typing import Array, Floats
-from posterior.estimators.text.highlighting import Mark
+from posterior.estimators.text.text_explanation import Mark
 from posterior.generative.evidence_terms import Evidence
 
 MOST = 200  # columns or words that are listed one by one

@@ -1,4 +1,4 @@
-"""Which model, how smooth and how sharp: by the log loss of documents held out.
+"""Selects weights of terms: which model, how smooth and how sharp, by documents held out.
 
 Sums subtract, so naive Bayes without a part of the documents costs no second look at the others.
 Documents are held out by what they say: their order does not matter, to the bit.
@@ -14,41 +14,46 @@ from scipy.optimize import minimize_scalar
 
 from posterior import kernels
 from posterior.data.rows import Features, Hard, Rows, SparseRows
+from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.discriminative.loss import LogisticLoss
+from posterior.discriminative.objective import Objective
+from posterior.discriminative.penalty import Penalty
+from posterior.discriminative.solvers import QuasiNewton, Stop
 from posterior.engines.local import Local
-from posterior.estimators.text.correcting import LOGISTIC, corrected
 from posterior.generative.dealing import by_content
-from posterior.generative.joint import JointStatistics
-from posterior.statistics.moments import group_weight
-from posterior.text.counted import CountedRows, Spread
-from posterior.text.term_rows import TermRows
+from posterior.generative.joint import JointStatistics, labeled
+from posterior.text.counted import CountedRows
+from posterior.text.term_rows import UNIT, TermRows
 from posterior.text.term_sums import TermSums
-from posterior.text.term_weights import NAIVE_BAYES, KnownTerms, TermWeights
+from posterior.text.term_weights import (
+    NAIVE_BAYES,
+    KnownTerms,
+    TermWeights,
+    WeighedTerms,
+    contrast,
+)
 
+LOGISTIC = "logistic"
 FOLDS = 5
 ENOUGH = 4000  # documents held out: few numbers are learned from them
 ALPHAS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 START = 2  # where the search for the best of them begins
 WIDEST = 8.0  # log of the sharpness, either way
 WORTH = 10**7  # multiplications in a pass of the logistic model, for it to be tried
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A model by its name, and its pseudo-counts, or C of the logistic one."""
-
-    model: str
-    strength: float
+ALPHA = 0.03  # pseudo-counts of the weights that say how free a logistic coefficient is
+LEAST = 1e-2  # of such a weight: a term that is alike in all classes may still matter a little
+STOP = Stop(tol=1e-3, max_iter=30)  # documents held out gain nothing from more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A setting with its sharpness s, p(k | x) ∝ π_k exp(s score_k(x)), and what came of it.
+    """A model with its sharpness s, p(k | x) ∝ π_k exp(s score_k(x)), and what came of it.
 
     Naive Bayes takes words for independent and claims too much: s says how much of it to believe.
     """
 
-    setting: Setting
+    family: WeighedTerms
     sharpness: float
     log_proba: Floats  # (held out, k), as sharp as the model will be
     log_loss: float
@@ -71,6 +76,7 @@ class HeldOutDocuments:
 
     rows: Rows
     parts: tuple[Part, ...]
+    min_df: int
     calibrated: bool  # whether the model will be as sharp as suits it, or as it is
     engine: Local
 
@@ -85,38 +91,41 @@ class HeldOutDocuments:
         calibrated: bool,
         engine: Local,
     ) -> HeldOutDocuments:
+        family = WeighedTerms(min_df=min_df)
+
         def part(inside: Array) -> Part:
             ascending = np.sort(inside)
             held = rows.take(ascending)
-            others = total - summed(held)
-            terms = known_terms(others.features, min_df)
+            others = total - labeled(held, family)
+            terms = family.known(others.features)
             known = term_rows(held.X).among(terms.columns)
             known = known.take(np.searchsorted(ascending, inside))
             prior = log_prior(others.weight.rounded())
             return Part(inside, known.cells(), known.absent, terms, prior)
 
-        return cls(rows, tuple(map(part, parts)), calibrated, engine)
+        return cls(rows, tuple(map(part, parts)), min_df, calibrated, engine)
 
     @property
     def index(self) -> Array:
         """The numbers of the documents that are held out, part after part."""
         return np.concatenate([part.inside for part in self.parts])
 
-    def judge(self, setting: Setting) -> Judged:
-        """A setting with the sharpness that suits it."""
-        scores = [score(self._weigh(setting, p), p, self.engine) for p in self.parts]
+    def judge(self, model: str, strength: float) -> Judged:
+        """A model with the sharpness that suits it."""
+        family = WeighedTerms(model, strength, min_df=self.min_df)
+        scores = [score(self._weigh(family, p), p, self.engine) for p in self.parts]
         pairs = zip(self.parts, scores, strict=True)
         log_prior = np.concatenate([np.broadcast_to(p.log_prior, s.shape) for p, s in pairs])
         groups = self.rows.hard[self.index]
-        return _judged(setting, np.concatenate(scores), log_prior, groups, self.calibrated)
+        return _judged(family, np.concatenate(scores), log_prior, groups, self.calibrated)
 
     def climb(self, model: str) -> list[Judged]:
         """Pseudo-counts, tried one after the other as long as they get better."""
-        i, tried = START, [self.judge(Setting(model, ALPHAS[START]))]
+        i, tried = START, [self.judge(model, ALPHAS[START])]
         best = tried[0]
         for step in (1, -1):
             while 0 <= i + step < len(ALPHAS):
-                tried.append(self.judge(Setting(model, ALPHAS[i + step])))
+                tried.append(self.judge(model, ALPHAS[i + step]))
                 if tried[-1].log_loss >= best.log_loss:
                     break
                 i, best = i + step, tried[-1]
@@ -129,9 +138,9 @@ class HeldOutDocuments:
         judged: list[Judged] = []
         for name in self._names(model):
             if name == LOGISTIC:
-                judged.append(self.judge(Setting(name, C)))
+                judged.append(self.judge(name, C))
             else:
-                judged += self.climb(name) if alpha is None else [self.judge(Setting(name, alpha))]
+                judged += self.climb(name) if alpha is None else [self.judge(name, alpha)]
         return judged
 
     def _names(self, model: str) -> list[str]:
@@ -144,40 +153,52 @@ class HeldOutDocuments:
         cells = self.rows.X.n_entries * (k if k > 2 else 1)
         return [*names, LOGISTIC] if cells <= WORTH else names
 
-    def _weigh(self, setting: Setting, part: Part) -> TermWeights:
+    def _weigh(self, family: WeighedTerms, part: Part) -> TermWeights:
         rest = None
-        if setting.model == LOGISTIC:
+        if family.model == LOGISTIC:
             outside = np.ones(len(self.rows), bool)
             outside[part.inside] = False
             rest = self.rows.take(np.flatnonzero(outside))
-        return weigh(setting, part.terms, rest, part.log_prior, self.engine)
-
-
-def summed(rows: Rows, spread: Spread = map) -> JointStatistics[TermSums]:
-    """What documents of known classes add up to; where all weigh the same, without a table."""
-    X, groups = rows.X, rows.hard
-    if isinstance(X, CountedRows) and groups.weight is None:
-        sums = X.sums(groups, spread)
-    else:
-        sums = TermSums.of(term_rows(X), groups)
-    return JointStatistics(group_weight(groups), sums)
-
-
-def known_terms(sums: TermSums, min_df: int) -> KnownTerms:
-    """The terms that enough documents have; those of one, however little it weighs."""
-    frequency = sums.frequency()
-    return KnownTerms(sums, np.flatnonzero(frequency > 0 if min_df <= 1 else frequency >= min_df))
+        return weigh(family, part.terms, rest, part.log_prior, self.engine)
 
 
 def weigh(
-    setting: Setting, terms: KnownTerms, rows: Rows | None, log_prior: Floats, engine: Local
+    family: WeighedTerms, terms: KnownTerms, rows: Rows | None, log_prior: Floats, engine: Local
 ) -> TermWeights:
     """The weights of terms by one model; the logistic one needs the rows."""
-    if setting.model != LOGISTIC or rows is None:
-        return NAIVE_BAYES[setting.model](terms, setting.strength)
+    if family.model != LOGISTIC or rows is None:
+        return family.weights(terms)
     order, _ = by_content(rows)  # its sums round
     known = Rows(term_rows(rows.X).take(order).among(terms.columns), rows.hard[order])
-    return corrected(known, terms, setting.strength, log_prior, engine)
+    return corrected(known, terms, family.strength, log_prior, engine) * family.sharpness
+
+
+def corrected(
+    rows: Rows, terms: KnownTerms, C: float, log_prior: Floats, engine: Local
+) -> TermWeights:
+    """Coefficients with priors as wide as naive Bayes' weights (after Wang and Manning 2012).
+
+    β_kj ~ N(0, C |r_kj|),  r_kj = log p_kj - log p_k̄j: terms that tell classes apart move freely.
+    """
+    X, groups = rows.X, rows.hard
+    assert isinstance(X, TermRows)
+    ratio = contrast(terms, ALPHA).weight / UNIT
+    if groups.n_groups == 2:
+        ratio = ratio[1:]
+    ridge = np.column_stack([1 / (C * np.maximum(np.abs(ratio), LEAST)), np.zeros(len(ratio))])
+    codes = groups.codes if X.absent is None else np.where(X.absent, -1, groups.codes)
+    cells = X.cells()
+    cells = SparseRows(cells.data * np.float32(UNIT), cells.column, cells.start, cells.n_columns)
+    rows = Rows(cells, Hard(codes.astype(np.int32), groups.n_groups, groups.weight))
+    penalty = Penalty(ridge, np.zeros_like(ridge), np.zeros_like(ridge))
+    loss = LogisticLoss(len(ridge))
+    objective = Objective(rows, loss, penalty, engine)
+    coef = QuasiNewton(STOP).minimize(objective, np.zeros(ridge.shape)).coef
+    slope, intercept = loss.parts(coef)
+    if groups.n_groups == 2:  # the first class has a score of zero
+        slope, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (slope, intercept))
+    known = np.isfinite(log_prior)  # a class that no document has
+    return TermWeights(UNIT * slope, np.where(known, intercept - np.where(known, log_prior, 0), 0))
 
 
 def score(weights: TermWeights, part: Part, engine: Local) -> Floats:
@@ -210,7 +231,7 @@ def parts_of(fold: Codes, n_parts: int) -> list[Array]:
 
 
 def _judged(
-    setting: Setting, scores: Floats, log_prior: Floats, groups: Hard, calibrated: bool
+    family: WeighedTerms, scores: Floats, log_prior: Floats, groups: Hard, calibrated: bool
 ) -> Judged:
     """The sharpness of least log loss, with a prior log s ~ N(0, 1)."""
     codes = groups.codes
@@ -237,7 +258,20 @@ def _judged(
         log_s = float(found.x)
     mean = loss(log_s) / max(float(w.sum()), 1e-300)
     used = log_s if calibrated else 0.0
-    return Judged(setting, float(np.exp(log_s)), log_proba(used), mean)
+    return Judged(family, float(np.exp(log_s)), log_proba(used), mean)
+
+
+def tried(judged: Sequence[Judged], best: Judged) -> Table:
+    """What was tried, with the log loss of documents held out."""
+    return Table(
+        {
+            "model": np.array([j.family.model for j in judged]),
+            "alpha": np.array([j.family.strength for j in judged]),
+            "sharpness": np.array([j.sharpness for j in judged]),
+            "log_loss": np.array([j.log_loss for j in judged]),
+            "chosen": np.array(["<-" if j is best else "" for j in judged]),
+        }
+    )
 
 
 def term_rows(X: Features) -> TermRows:

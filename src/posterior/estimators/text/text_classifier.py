@@ -1,56 +1,59 @@
-"""Text in, posterior out: counting and learning as one estimator."""
+"""Classifies documents: counting and learning as one estimator."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from posterior.data import validate
-from posterior.data.names import quoted
-from posterior.data.rows import Hard, Rows
+from posterior.data import frames
+from posterior.data.rows import Rows
 from posterior.data.table import Table
-from posterior.data.typing import Array, Floats
-from posterior.engines.local import Local, n_threads
-from posterior.estimators.checkpoint import FilePath
-from posterior.estimators.elsewhere import found
-from posterior.estimators.numeric import log_prior
-from posterior.estimators.predicting import Predicting
-from posterior.estimators.predicting_files import PredictingFiles
-from posterior.estimators.summed import Learning, all_or_nothing, weightless
-from posterior.estimators.text.analyzing import WORDS
-from posterior.estimators.text.correcting import LOGISTIC
-from posterior.estimators.text.document_explainer import ExplainingDocuments
+from posterior.data.typing import Array
+from posterior.engines.local import Local
+from posterior.estimators import remote
+from posterior.estimators.classifier import rivals
+from posterior.estimators.estimator import learned
+from posterior.estimators.summed_classifier import SummedClassifier
+from posterior.estimators.text import base
 from posterior.estimators.text.select_weights import (
+    LOGISTIC,
     HeldOutDocuments,
-    Setting,
-    known_terms,
     parts_of,
     some_parts,
-    summed,
-    term_rows,
-    weigh,
+    tried,
 )
-from posterior.estimators.text.term_counts import TERMS
-from posterior.estimators.validating import folds_of
+from posterior.estimators.text.term_rule import DocumentEngine, TermRule
+from posterior.estimators.text.text_explanation import (
+    TextExplanation,
+    document_evidence,
+    explanation,
+)
 from posterior.evaluation.held_out import HeldOut
 from posterior.generative.dealing import by_content
-from posterior.generative.joint import Joint, JointStatistics
-from posterior.text.counted import CountedRows
+from posterior.generative.evidence_terms import Evidence
+from posterior.generative.fitted import Fitted
+from posterior.generative.fold_sums import Trial, folds_of
+from posterior.generative.joint import JointStatistics, labeling
+from posterior.generative.rule import ClassPrior, Rule
+from posterior.readers.documents import Documents
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
+from posterior.sources.class_folders import labeled_files
+from posterior.text.analysis import WORDS
+from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms
-from posterior.text.vocabulary import Vocabulary
-
-STREAMED = "contrast"  # the model of a stream, if none is named: its sharpness is nearest to one
-ALPHA = 0.03  # the pseudo-counts of a stream, if none are given
-CHUNK = 4096  # documents of the smallest chunk to sum
 
 
-class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting, PredictingFiles):
+class TextClassifier(SummedClassifier):
     """What is P(y | document), and which words say so?
 
     p(k | x) ∝ π_k exp(s Σⱼ xⱼ w_kj),  xⱼ = log(1 + cⱼ) / ‖log(1 + c)‖ of a document's counts c,
@@ -105,10 +108,9 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
     preprocessor = None
     tokenizer = None
     missing = "empty"
-    calibrated: Any
-
+    engine_: ClassVar[Local] = DocumentEngine()
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **ExplainingDocuments._parameter_constraints,
+        **base.CONSTRAINTS,
         "model": [StrOptions({"auto", LOGISTIC, *NAIVE_BAYES})],
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -116,6 +118,17 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         "class_prior": ["array-like", Mapping, None],
         "min_df": [Interval(Integral, 1, None, closed="left")],
     }
+
+    model_ = learned[str](lambda fitted: fitted.rule.family.model)
+    alpha_ = learned[float](lambda fitted: fitted.rule.family.strength)
+    sharpness_ = learned[float](lambda fitted: fitted.rule.family.sharpness)
+    choice_ = learned[Table](lambda fitted: fitted.rule.choice)
+
+    decode = base.decode
+    build_preprocessor = base.build_preprocessor
+    build_tokenizer = base.build_tokenizer
+    get_stop_words = base.get_stop_words
+    build_analyzer = base.build_analyzer
 
     def __init__(
         self,
@@ -152,14 +165,59 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         self.decode_error = decode_error
         self.verbose = verbose
 
-    @all_or_nothing
+    def reader(self) -> Documents:
+        return Documents(self._columns(), base.terms_of(self), verbose=self.verbose)
+
+    def _current(self, reader: Documents) -> Documents:
+        return replace(self.reader(), column=reader.column)
+
+    def rule(self, reader: Reader, labels: Labels | None) -> TermRule:
+        """Of a stream: the model that was named, or chosen, if it is a sum; or the usual one."""
+        before: Fitted | None = vars(self).get("fitted_")
+        known = TermRule(WeighedTerms(), ClassPrior()) if before is None else before.rule
+        assert isinstance(known, TermRule)
+        family = known.family
+        model = family.model if self.model == "auto" else self.model
+        if model == LOGISTIC:
+            raise ValueError(
+                "Expected a model that is a sum over documents, got the logistic one, which needs "
+                "all of them at once. Call fit() with all, or go on from the sums with "
+                'set_params(model="contrast").'
+            )
+        if model != family.model:
+            family = WeighedTerms(model)
+        strength = family.strength if self.alpha is None else self.alpha
+        family = replace(family, strength=strength, min_df=self.min_df)
+        return TermRule(family, self._prior(labels), known.choice)
+
+    def _prior(self, labels: Labels | None) -> ClassPrior:
+        return ClassPrior() if labels is None else ClassPrior(self.class_prior, labels.classes)
+
+    def _check_calibrated(self, streaming: bool = False) -> None:
+        """The sharpness is chosen with the model, and goes on with a stream of naive Bayes."""
+        if streaming:
+            self.rule(self.reader(), None)
+
+    def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Documents and classes: of a folder of folders, of a frame, or as they are."""
+        if y is None and isinstance(X, os.PathLike) and Path(X).is_dir():
+            return labeled_files(Path(X))
+        X, target = super()._with_target(X, y)
+        frame = frames.as_frame(X) if isinstance(y, str) else None
+        if frame is not None and len(frame.columns) != 1:
+            raise ValueError(
+                f"Expected one column of text beside {y!r}, got {frame.columns}. Choose it, as in "
+                f"table[['text', {y!r}]]."
+            )
+        return X, target
+
     def fit(
         self,
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
         *,
-        checkpoint: FilePath | None = None,
+        checkpoint: remote.FilePath | None = None,
     ) -> Self:
         """Learn from documents and their classes; what was learned before is dropped.
 
@@ -175,17 +233,51 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         checkpoint : path, optional
             As in `GaussianNB.fit`.
         """
-        if isinstance(y, str) and (there := found(X, checkpoint)) is not None:
-            for name in ("_column", "choice_", "model_", "alpha_", "sharpness_"):
-                self.__dict__.pop(name, None)
-            return self._fit_elsewhere(there, y, sample_weight, checkpoint)
-        rows = self._begin(X, y, sample_weight)
-        statistics = self._sum(rows)
-        self._closed = False
-        self._weightless = dict(weightless(self.classes_[rows.hard.codes], rows.hard.weight))
-        self._choose(rows, statistics)
-        self._accept_rows(rows, statistics)
+        self._validate_params()
+        if isinstance(y, str) and remote.located(X, checkpoint) is not None:
+            fresh = clone(self)  # which does not go on from what was learned before
+            SummedClassifier.fit(fresh, X, y, sample_weight, checkpoint=checkpoint)
+            self.fitted_ = fresh.fitted_
+            return self
+        reader, labels, rows = self._read(X, y, sample_weight)
+        statistics = self._sum(rows).compact()
+        rule = self._chosen(rows, statistics, labels)
+        joint = rule.joint(statistics, rows, self.engine_)
+        reader = rule.answering(reader, statistics)
+        self.fitted_ = Fitted(reader, labels, rule, statistics, joint)
         return self
+
+    def _sum(self, rows: Rows) -> JointStatistics[TermSums]:
+        return self.engine_.sum(labeling(WeighedTerms()), rows)
+
+    def _chosen(
+        self, rows: Rows, statistics: JointStatistics[TermSums], labels: Labels
+    ) -> TermRule:
+        """Model, pseudo-counts and sharpness, if they were left open and can be told."""
+        usual, prior = WeighedTerms(min_df=self.min_df), self._prior(labels)
+        given = self.C if self.model == LOGISTIC else self.alpha
+        settled = self.model != "auto" and given is not None and not self.calibrated
+        parts = [] if settled else some_parts(*by_content(rows))
+        if not parts:
+            model = usual.model if self.model == "auto" else self.model
+            strength = usual.strength if given is None else given
+            return TermRule(replace(usual, model=model, strength=strength), prior)
+        held_out = self._held_out(rows, statistics, parts, prior)
+        judged = held_out.compare(self.model, self.alpha, self.C)
+        best = min(judged, key=lambda j: j.log_loss)
+        sharpness = best.sharpness if self.calibrated else 1.0
+        return TermRule(replace(best.family, sharpness=sharpness), prior, tried(judged, best))
+
+    def _held_out(
+        self,
+        rows: Rows,
+        statistics: JointStatistics[TermSums],
+        parts: list[Array],
+        prior: ClassPrior,
+    ) -> HeldOutDocuments:
+        return HeldOutDocuments.of(
+            rows, statistics, parts, prior, self.min_df, self.calibrated, self.engine_
+        )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add documents: to the bit the model of `fit` on all so far, with the same settings.
@@ -216,140 +308,50 @@ class TextClassifier(ClassifierMixin, ExplainingDocuments, Learning, Predicting,
         folds : int, array of shape (n_samples,), or a splitter of scikit-learn
             A number deals the documents out evenly by class, in order.
         """
-        other = type(self)(**self.get_params())
-        rows = other._begin(X, y, sample_weight)
-        fold = folds_of(folds, X, rows.hard.codes, rows.hard.n_groups)
+        self._validate_params()
+        _, labels, rows = self._read(X, y, sample_weight)
+        fold = folds_of(folds, rows.hard.codes)
         parts = parts_of(fold, int(fold.max()) + 1)
-        held_out = other._held_out(rows, other._sum(rows), parts)
+        held_out = self._held_out(rows, self._sum(rows), parts, self._prior(labels))
         judged = held_out.compare(self.model, self.alpha, self.C)
         best = min(judged, key=lambda j: j.log_loss)
         log_proba = np.empty_like(best.log_proba)
         log_proba[held_out.index] = best.log_proba
-        return HeldOut(log_proba, rows.hard.codes, other.classes_, fold, rows.hard.weight)
+        return HeldOut(log_proba, rows.hard.codes, labels.classes, fold, rows.hard.weight)
+
+    def _trial(self, X: Any, y: Any, sample_weight: Any) -> tuple[Trial, Rule]:
+        raise TypeError(
+            "Expected cross_validate(), or fit(), which chooses model, smoothing and sharpness on "
+            "documents held out: TextClassifier has no leave_one_out() and no tune()."
+        )
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of documents that are predicted correctly; X and y as in `fit`."""
-        return Predicting.score(self, X, y, sample_weight)
+        return super().score(X, y, sample_weight)
 
-    def log_evidence(self, X: Any) -> Floats:
-        """Not known: the words are weighed, and documents are not modeled."""
-        raise TypeError(
-            "TextClassifier weighs words and has no density of documents. Use CountVectorizer and "
-            "MultinomialNB."
-        )
+    def evidence(self, documents: Any) -> Evidence:
+        """The additive terms of each class's log posterior, for the terms that these documents
+        have; where those that a document does not have count as well, they share the last one."""
+        return self._evidence(documents)[0]
 
-    def _begin(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Checked input; sets the classes."""
-        self._validate_params()
-        self.__dict__.pop("_column", None)
-        X, y = self._with_target(X, y)
-        features = self._features(X, fitting=True, reset=True)
-        self.classes_, codes = validate.labels(y, features.shape[0])
-        weight = validate.weights(sample_weight, features.shape[0])
-        return Rows(features, Hard(codes, len(self.classes_), weight))
+    def _evidence(self, documents: Any) -> tuple[Evidence, bool]:
+        fitted = self.settled()
+        X = fitted.reader.read(documents)
+        assert isinstance(X, TermRows)
+        return document_evidence(X, fitted.model, fitted.classes)
 
-    def _sum(self, rows: Rows) -> JointStatistics[Any]:
-        if isinstance(rows.X, CountedRows) and rows.hard.weight is None:
-            return summed(rows, self.engine_.map)
-        rows = Rows(term_rows(rows.X), rows.groups)
-        size = max(CHUNK, -(-len(rows) // n_threads()))
-        return Local(chunk_rows=size).sum(summed, rows)
+    def explain(self, document: Any, of: Any = None, against: Any = None) -> TextExplanation:
+        """One document's odds of a class against another, taken apart by term.
 
-    def _held_out(
-        self, rows: Rows, statistics: JointStatistics[TermSums], parts: list[Array]
-    ) -> HeldOutDocuments:
-        return HeldOutDocuments.of(
-            rows, statistics, parts, self._log_prior, self.min_df, self.calibrated, self.engine_
-        )
-
-    def _choose(self, rows: Rows, statistics: JointStatistics[TermSums]) -> None:
-        """Model, pseudo-counts and sharpness, if they were left open and can be told."""
-        self.__dict__.pop("choice_", None)
-        given = self.C if self.model == LOGISTIC else self.alpha
-        settled = self.model != "auto" and given is not None and not self.calibrated
-        parts = [] if settled else some_parts(*by_content(rows))
-        if not parts:
-            self.model_ = STREAMED if self.model == "auto" else self.model
-            self.alpha_, self.sharpness_ = ALPHA if given is None else given, 1.0
-            return
-        held_out = self._held_out(rows, statistics, parts)
-        judged = held_out.compare(self.model, self.alpha, self.C)
-        best = min(judged, key=lambda j: j.log_loss)
-        self.model_, self.alpha_ = best.setting.model, best.setting.strength
-        self.sharpness_ = best.sharpness if self.calibrated else 1.0
-        self.choice_ = Table(
-            {
-                "model": np.array([j.setting.model for j in judged]),
-                "alpha": np.array([j.setting.strength for j in judged]),
-                "sharpness": np.array([j.sharpness for j in judged]),
-                "log_loss": np.array([j.log_loss for j in judged]),
-                "chosen": np.array(["<-" if j is best else "" for j in judged]),
-            }
-        )
-
-    def _accept_rows(self, rows: Rows | None, statistics: JointStatistics[TermSums]) -> None:
-        statistics = statistics.compact()
-        sums = statistics.features
-        terms = known_terms(sums, self.min_df)
-        prior = self._log_prior(statistics.weight.rounded())
-        setting = Setting(self.model_, self.alpha_)
-        weights = weigh(setting, terms, rows, prior, self.engine_) * self.sharpness_
-        self._model: Any = Joint(WeighedTerms(), prior, weights)  # type: ignore[arg-type]
-        self._vocabulary = Vocabulary.of_terms(sums.terms[terms.columns])
-        self.statistics_ = statistics
-
-    def _accept(self, statistics: JointStatistics[TermSums]) -> None:
-        self._check_calibrated(streaming=True)
-        self._accept_rows(None, statistics)
-
-    def _joint(self) -> Any:
-        return self._model
-
-    def _log_prior(self, weight: Floats) -> Floats:
-        return log_prior(weight, self.class_prior, self.classes_)
-
-    def _family(self) -> Any:
-        return _Possible()
-
-    def _forgotten(self, features: TermSums) -> TermSums:
-        missing = features.missing_cell()
-        if missing is not None:
-            k, j = missing
-            (term,) = features.terms[np.array([j])].strings()
-            raise ValueError(
-                f"Expected documents that were learned, got more of the term {term!r} in class "
-                f"{quoted(self.classes_[k])} than the model has seen."
-            )
-        return features.seen()
-
-    def _check_calibrated(self, streaming: bool = False) -> None:
-        """What goes on with a stream: the model that was named, or chosen, if it is a sum."""
-        if not streaming:
-            return
-        before = getattr(self, "model_", None)
-        model = self.model if self.model != "auto" else before or STREAMED
-        if model == LOGISTIC:
-            raise ValueError(
-                "Expected a model that is a sum over documents, got the logistic one, which needs "
-                "all of them at once. Call fit() with all, or go on from the sums with "
-                'set_params(model="contrast").'
-            )
-        if model != before:
-            self.model_, self.sharpness_, self.alpha_ = model, 1.0, ALPHA
-        if self.alpha is not None:
-            self.alpha_ = self.alpha
-
-    def _check_mergeable(self, other: Self) -> None:
-        for name in (*TERMS, "min_df"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if not (callable(mine) and callable(theirs)) and mine != theirs:
-                raise ValueError(
-                    f"Expected {name}={mine!r} to merge, got {theirs!r}: the terms would differ."
-                )
-
-
-class _Possible:
-    """Sums are looked at where terms have names."""
-
-    def impossible(self, sums: TermSums) -> Array:
-        return np.zeros((0, 0), bool)
+        Parameters
+        ----------
+        document : str, or a list of one document
+        of, against : labels, optional
+            By default the most probable class and the runner-up.
+        """
+        documents = [document] if isinstance(document, str | bytes) else document
+        evidence, rest = self._evidence(documents)
+        pair = rivals(evidence, of, against, "document")
+        reader = self.settled().reader
+        assert isinstance(reader, Documents)
+        return explanation(reader.text(documents), reader.terms, evidence, rest, pair)

@@ -1,18 +1,27 @@
-"""Why a document got its class: terms with their weights of evidence, and words in place."""
+"""Explains the class of a document: terms with their weights of evidence, and words in place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
+from posterior.data.names import plain
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.generative.evidence_terms import BAR, odds, percent, weightiest
+from posterior.generative.evidence_terms import BAR, Evidence, odds, percent, weightiest
+from posterior.generative.joint import Joint
+from posterior.text.analysis import TermSettings
+from posterior.text.term_rows import TermRows
+from posterior.text.term_weights import TermWeights
 
+ABSENT = "without any word"
 SHOWN = 20  # terms that are listed when the explanation is printed
 MARKED = 0.1  # of the largest weight: words that are marked in the text
 UNSEEN = "never seen"
@@ -86,7 +95,7 @@ class TextExplanation:
         """Prior, terms and posterior, with bars."""
         order = np.argsort(-np.abs(self.weights), kind="stable")
         parts = [("prior", self.prior)]
-        parts += [("without any word", self.rest)] if self.rest else []
+        parts += [(ABSENT, self.rest)] if self.rest else []
         parts += [(str(self.terms[j]), float(self.weights[j])) for j in order[:SHOWN]]
         hidden = order[SHOWN:]
         if len(hidden):
@@ -129,7 +138,7 @@ class TextExplanation:
         odds = ", ".join(f"P({name}) = {percent(p)}" for name, p in shares)
         return (
             f"<div><p><b>{title}</b><br>{escape(odds)}</p>"
-            f'<p style="white-space: pre-wrap">{text}</p>{self.table._repr_html_()}</div>'
+            f'<p style="white-space: pre-wrap">{text}</p>{self.table.to_html()}</div>'
         )
 
 
@@ -143,3 +152,68 @@ def _highlighted(text: str, weight: float | None, largest: float) -> str:
         style = f"background: rgba({color}, {0.6 * abs(weight) / largest:.2f})"
         title = f"{weight:+.2f}"
     return f'<span style="{style}" title="{title}">{escape(text)}</span>'
+
+
+def document_evidence(
+    X: TermRows, joint: Joint[Any, TermWeights], classes: Array
+) -> tuple[Evidence, bool]:
+    """Of the terms that documents have; and whether what they do not have counts, as the last."""
+    weights = joint.parameters
+    here = np.unique(X.counts.column[X.counts.start[0] : X.counts.start[-1]])
+    some = TermWeights(weights.weight[:, here], weights.offset, weights.presence)
+    terms = joint.family.evidence(X.among(here), some)
+    names = np.array(X.terms[here].strings(), object)
+    rest = terms.shape[2] > len(names)
+    names = np.append(names, ABSENT) if rest else names
+    return Evidence(terms, joint.log_prior, names, classes), rest
+
+
+def explanation(
+    text: str, settings: TermSettings, evidence: Evidence, rest: bool, pair: tuple[int, int]
+) -> TextExplanation:
+    """Of one document, whose evidence for two classes is compared."""
+    first, second = pair
+    log_joint = evidence.log_joint()[0]
+    proba = np.exp(log_joint - logsumexp(log_joint))
+    weights, names = evidence.weights(first, second)[0], evidence.feature_names
+    n = len(names) - rest
+    counted = Counter(settings.build_analyzer()(text))
+    weight = dict(zip(names[:n].tolist(), weights[:n].tolist(), strict=True))
+    return TextExplanation(
+        of=plain(evidence.classes[first]),
+        against=plain(evidence.classes[second]),
+        prior=float(evidence.log_prior[first] - evidence.log_prior[second]),
+        rest=float(weights[-1]) if rest else 0.0,
+        terms=names[:n],
+        counts=np.array([counted[name] for name in names[:n].tolist()], np.int64),
+        weights=weights[:n],
+        unseen=tuple(sorted(set(counted) - set(weight))),
+        posterior={plain(c): float(p) for c, p in zip(evidence.classes, proba, strict=True)},
+        document=text,
+        marks=_marks(text, settings, weight, counted),
+    )
+
+
+def _marks(
+    text: str, settings: TermSettings, weight: Mapping[str, float], counted: Mapping[str, int]
+) -> tuple[Mark, ...]:
+    """The words of the text, each with its share of the terms that it is part of."""
+    if settings.analyzer != "word":
+        return ()
+    pattern, prepare = re.compile(settings.token_pattern), settings.build_preprocessor()
+    group, stop_words = min(pattern.groups, 1), settings.get_stop_words() or ()
+    found = [(*m.span(group), prepare(m[group])) for m in pattern.finditer(text)]
+    words = [word for word in found if word[2] not in stop_words]
+    shares = np.zeros(len(words))
+    known = np.zeros(len(words), bool)
+    least, most = settings.ngram_range
+    for n in range(least, most + 1):
+        for i in range(len(words) - n + 1):
+            term = " ".join(word for _, _, word in words[i : i + n])
+            if term in weight:
+                shares[i : i + n] += weight[term] / (n * max(counted[term], 1))
+                known[i : i + n] = True
+    shares[~known] = np.nan
+    return tuple(
+        Mark(start, end, float(share)) for (start, end, _), share in zip(words, shares, strict=True)
+    )

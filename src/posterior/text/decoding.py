@@ -1,4 +1,4 @@
-"""What a document may be, and how it is read."""
+"""Decodes documents: strings, bytes, paths and open files become text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MISSING = object()  # a document without terms, whatever Python does to document
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Decoder:
     """How one document becomes text; errors say which document it was."""
 
     input: Literal["content", "file", "filename"] = "content"

@@ -1,23 +1,24 @@
-"""TfidfTransformer: counts, weighted by how rare their terms are."""
+"""Weights counts by how rare their terms are."""
 
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils import Tags, _align_api_if_sparse
+from sklearn.utils import Tags, _align_api_if_sparse, check_array
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import containers
 from posterior.data.rows import readable
 from posterior.data.typing import Array
-from posterior.estimators.hooks import Parameters, check_same_features
-from posterior.estimators.summed import all_or_nothing
-from posterior.text.weighting import DocumentFrequencies, weighted
+from posterior.estimators.estimator import Estimator, learned
+from posterior.readers.columns import Columns
+from posterior.text.weighting import DocumentFrequencies, Weighting
 
 WEIGHTING: dict[str, Any] = {
     "norm": [StrOptions({"l1", "l2"}), None],
@@ -27,8 +28,17 @@ WEIGHTING: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LearnedFrequencies:
+    """How many documents hold each term, and the weight that follows."""
+
+    columns: Columns
+    statistics: DocumentFrequencies | None  # None: weights were set by hand
+    idf: Array | None  # None: columns are not weighted
+
+
 class TfidfTransformer(  # type: ignore[call-arg]
-    OneToOneFeatureMixin, TransformerMixin, Parameters, auto_wrap_output_keys=None
+    OneToOneFeatureMixin, TransformerMixin, Estimator, auto_wrap_output_keys=None
 ):
     """Counts of terms, weighted by how few documents hold them, each row to length one.
 
@@ -62,8 +72,15 @@ class TfidfTransformer(  # type: ignore[call-arg]
            [1.  , 0.  ]])
     """
 
-    idf_: Array
-    statistics_: DocumentFrequencies
+    fitted_: LearnedFrequencies
+    statistics_ = learned[DocumentFrequencies](lambda fitted: fitted.statistics)
+    idf_ = learned[Array](
+        lambda fitted: fitted.idf, lambda fitted, idf: replace(fitted, idf=np.asarray(idf))
+    )
+    n_features_in_ = learned[int](lambda fitted: fitted.columns.n)
+    feature_names_in_ = learned[Array](
+        lambda fitted: None if fitted.columns.names is None else fitted.columns.array()
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = WEIGHTING
 
     def __init__(
@@ -79,13 +96,19 @@ class TfidfTransformer(  # type: ignore[call-arg]
         self.smooth_idf = smooth_idf
         self.sublinear_tf = sublinear_tf
 
+    def state(self, name: str, value: Any) -> None:
+        """Weights that are set by hand need no documents."""
+        if name != "idf_":
+            super().state(name, value)
+        columns = Columns(type(self).__name__, len(value))
+        self.fitted_ = LearnedFrequencies(columns, None, np.asarray(value))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    @all_or_nothing
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn how many documents hold each term; what was learned before is dropped.
 
@@ -96,34 +119,33 @@ class TfidfTransformer(  # type: ignore[call-arg]
         y : ignored
         """
         self._validate_params()
-        self.__dict__.pop("idf_", None)
-        self._accept(*self._frequencies(X, reset=True))
+        self.fitted_ = self._learned(*self._frequencies(X, None))
         return self
 
-    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add rows: exactly the weights that `fit` on all rows so far would give."""
         self._validate_params()
-        first = not hasattr(self, "statistics_")
-        more, dtype = self._frequencies(X, reset=first)
-        self._accept(more if first else self.statistics_ + more, dtype)
+        before: LearnedFrequencies | None = vars(self).get("fitted_")
+        if before is None or before.statistics is None:
+            self.fitted_ = self._learned(*self._frequencies(X, None))
+        else:
+            columns, more, dtype = self._frequencies(X, before)
+            self.fitted_ = self._learned(columns, before.statistics + more, dtype)
         return self
 
-    @all_or_nothing
     def forget(self, X: Any) -> Self:
         """Take rows back: exactly the weights that never saw them."""
         check_is_fitted(self, "statistics_")
-        less, dtype = self._frequencies(X, reset=False)
+        columns, less, dtype = self._frequencies(X, self.fitted_)
         left = self.statistics_ - less
         if left.n_documents < 1 or (left.documents < 0).any():
             raise ValueError(
                 "Expected rows that were learned, and others to remain, got too many. To start "
                 "anew, call fit()."
             )
-        self._accept(left, dtype)
+        self.fitted_ = self._learned(columns, left, dtype)
         return self
 
-    @all_or_nothing
     def merge(self, other: Self) -> Self:
         """Add what another transformer has learned from other rows."""
         if type(other) is not type(self):
@@ -132,13 +154,14 @@ class TfidfTransformer(  # type: ignore[call-arg]
             )
         check_is_fitted(self, "statistics_")
         check_is_fitted(other, "statistics_")
-        check_same_features(self, other)
-        dtype = getattr(self, "idf_", np.zeros(0)).dtype
-        self._accept(self.statistics_ + other.statistics_, dtype)
+        columns, idf = self.fitted_.columns, self.fitted_.idf
+        columns.check_same(other.fitted_.columns)
+        dtype = np.float64 if idf is None else idf.dtype
+        self.fitted_ = self._learned(columns, self.statistics_ + other.statistics_, dtype)
         return self
 
     def __add__(self, other: Self) -> Self:
-        return copy.deepcopy(self).merge(other)
+        return copy.copy(self).merge(other)
 
     def transform(self, X: Any, copy: bool = True) -> Any:
         """Weight the counts.
@@ -150,24 +173,40 @@ class TfidfTransformer(  # type: ignore[call-arg]
             False: a matrix of floats by rows is changed in place.
         """
         check_is_fitted(self)
-        containers.refuse_words(X, containers.CONVERT)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=copy, reset=False
-        )
-        if not sparse.issparse(X):
-            X = sparse.csr_array(readable(X), dtype=X.dtype.newbyteorder("="))
-        idf = getattr(self, "idf_", None)
-        return _align_api_if_sparse(weighted(X, idf, self.sublinear_tf, self.norm))
+        table = self._table(X, "csr", dtype=[np.float64, np.float32], copy=copy)
+        self.fitted_.columns.check(X)
+        if not sparse.issparse(table):
+            table = sparse.csr_array(readable(table), dtype=table.dtype.newbyteorder("="))
+        weighting = replace(weighting_of(self), idf_=self.fitted_.idf)
+        return _align_api_if_sparse(weighting.of(table))
 
-    def _frequencies(self, X: Any, reset: bool) -> tuple[DocumentFrequencies, Any]:
+    def _table(self, X: Any, formats: Any, **options: Any) -> Any:
         containers.refuse_words(X, containers.CONVERT)
-        X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=reset)
-        if not sparse.issparse(X):
-            X = sparse.csr_array(readable(X))
-        return DocumentFrequencies.of(X), X.dtype
+        return check_array(X, accept_sparse=formats, estimator=self, input_name="X", **options)
 
-    def _accept(self, frequencies: DocumentFrequencies, dtype: Any) -> None:
-        self.statistics_ = frequencies
-        if self.use_idf:
-            kind = np.dtype(dtype) if dtype in (np.float64, np.float32) else np.dtype(np.float64)
-            self.idf_ = frequencies.idf(self.smooth_idf, kind)
+    def _frequencies(
+        self, X: Any, before: LearnedFrequencies | None
+    ) -> tuple[Columns, DocumentFrequencies, Any]:
+        """The columns of a table, what its rows add, and the type of its cells."""
+        table = self._table(X, ("csr", "csc"))
+        if before is None:
+            columns = Columns(type(self).__name__).of(X)
+        else:
+            columns = before.columns
+            columns.check(X)
+        if not sparse.issparse(table):
+            table = sparse.csr_array(readable(table))
+        return columns, DocumentFrequencies.of(table), table.dtype
+
+    def _learned(
+        self, columns: Columns, frequencies: DocumentFrequencies, dtype: Any
+    ) -> LearnedFrequencies:
+        idf = weighting_of(self).learned(frequencies, dtype).idf_
+        return LearnedFrequencies(columns, frequencies, idf)
+
+
+def weighting_of(estimator: Any) -> Weighting:
+    """The settings of an estimator."""
+    return Weighting(
+        estimator.norm, estimator.use_idf, estimator.smooth_idf, estimator.sublinear_tf
+    )

@@ -1,4 +1,4 @@
-"""HashingVectorizer: columns by a hash of the term, so that nothing is learned."""
+"""Hashes the terms of documents to columns, so that nothing is learned."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags, _align_api_if_sparse
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from posterior.estimators.text.analyzing import WORDS, Analyzing
-from posterior.estimators.text.reading_progress import Progress
+from posterior.estimators.text.base import CONSTRAINTS, DocumentEstimator, given_terms, terms_of
+from posterior.text.analysis import WORDS
 from posterior.text.weighting import normalized
 
 
-class HashingVectorizer(TransformerMixin, Analyzing, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class HashingVectorizer(  # type: ignore[call-arg]
+    TransformerMixin, DocumentEstimator, auto_wrap_output_keys=None
+):
     """Documents become rows of hashed terms: no vocabulary, and nothing to learn.
 
     x_ij = Σ_t c_it sign h(t) [|h(t)| mod n = j]
@@ -41,7 +43,7 @@ class HashingVectorizer(TransformerMixin, Analyzing, auto_wrap_output_keys=None)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Analyzing._parameter_constraints,
+        **CONSTRAINTS,
         "n_features": [Interval(Integral, 1, np.iinfo(np.int32).max, closed="left")],
         "binary": ["boolean"],
         "norm": [StrOptions({"l1", "l2"}), None],
@@ -102,8 +104,9 @@ class HashingVectorizer(TransformerMixin, Analyzing, auto_wrap_output_keys=None)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters; there is nothing to learn."""
         self._validate_params()
-        self._check_input(X)
-        self._warn_of_unused()
+        terms = given_terms(self)
+        terms.check(X)
+        terms.warn_of_unused()
         return self
 
     def transform(self, X: Any) -> Any:
@@ -114,9 +117,10 @@ class HashingVectorizer(TransformerMixin, Analyzing, auto_wrap_output_keys=None)
         X : sparse matrix of shape (n_samples, n_features), by rows, columns ascending
         """
         self._validate_params()  # which `fit` may never have seen
-        self._check_input(X)
-        with Progress(self.verbose, "Hashed") as progress:
-            counting = self._counting(progress)
+        terms = terms_of(self)
+        terms.check(X)
+        with self._progress("Hashed") as progress:
+            counting = self._counting(progress, terms)
             rows = counting.hashed(X, self.n_features, self.alternate_sign, self.dtype)
         if rows.shape[0] == 0:
             raise ValueError("Cannot vectorize empty sequence. Give at least one document.")

@@ -1,8 +1,9 @@
-"""TfidfVectorizer: documents become rows of counts, weighted by how rare their terms are."""
+"""Counts the terms of documents, weighted by how rare they are: tf-idf."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +12,12 @@ from sklearn.utils import _align_api_if_sparse
 from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted
 
 from posterior.data.typing import Array, Codes
-from posterior.estimators.text.analyzing import WORDS
-from posterior.estimators.text.count import CountVectorizer
-from posterior.estimators.text.weights import WEIGHTING, TfidfTransformer
-from posterior.text.vocabulary import TermCounts
-from posterior.text.weighting import DocumentFrequencies, weighted
+from posterior.estimators.estimator import learned
+from posterior.estimators.text.count_vectorizer import COUNTED, CountVectorizer, LearnedTerms
+from posterior.estimators.text.tfidf_transformer import WEIGHTING, weighting_of
+from posterior.text.analysis import WORDS
+from posterior.text.vocabulary import TermCounts, Vocabulary, given_vocabulary
+from posterior.text.weighting import DocumentFrequencies, Weighting
 
 
 class TfidfVectorizer(CountVectorizer):
@@ -52,11 +54,8 @@ class TfidfVectorizer(CountVectorizer):
            [0.5 , 0.7 , 0.5 ]])
     """
 
-    _tfidf: TfidfTransformer
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **CountVectorizer._parameter_constraints,
-        **WEIGHTING,
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = COUNTED | WEIGHTING
+    _tfidf = learned[Weighting](lambda fitted: fitted.weighting)  # scikit-learn's name for it
 
     def __init__(
         self,
@@ -114,27 +113,30 @@ class TfidfVectorizer(CountVectorizer):
     @property
     def idf_(self) -> Array:
         """The weight of each column, if use_idf=True."""
-        if "_tfidf" not in self.__dict__:
+        kind, weighting = type(self).__name__, self._known().weighting
+        if weighting is None:
             raise NotFittedError(
-                f"{type(self).__name__} is not fitted yet. Call 'fit' with appropriate arguments "
-                "before using this attribute."
+                f"{kind} is not fitted yet. Call 'fit' with appropriate arguments before using "
+                "this attribute."
             )
-        return self._tfidf.idf_
+        if weighting.idf_ is None:
+            raise AttributeError(f"{kind} has no idf_ with use_idf=False.")
+        return weighting.idf_
 
     @idf_.setter
     def idf_(self, value: Any) -> None:
         if not self.use_idf:
             raise ValueError("`idf_` cannot be set when `user_idf=False`.")
+        known = self._known()
         if self.vocabulary is not None:
-            self._take_given()
-        if "_vocabulary" in self.__dict__ and len(self._vocabulary) != len(value):
+            known = replace(known, vocabulary=given_vocabulary(self.vocabulary), fixed=True)
+        if known.vocabulary is not None and len(known.vocabulary) != len(value):
             raise ValueError(
                 f"idf length = {len(value)} must be equal to vocabulary size = "
-                f"{len(self._vocabulary)}"
+                f"{len(known.vocabulary)}"
             )
-        if "_tfidf" not in self.__dict__:
-            self._tfidf = self._weighting()
-        self._tfidf.idf_ = value
+        weighting = known.weighting or weighting_of(self)
+        self.fitted_ = replace(known, weighting=replace(weighting, idf_=np.asarray(value)))
 
     def transform(self, raw_documents: Any) -> Any:
         """Count the terms of the vocabulary, and weight them by what was learned."""
@@ -142,17 +144,9 @@ class TfidfVectorizer(CountVectorizer):
         return super().transform(raw_documents)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_tfidf" in self.__dict__ and "_vocabulary" in self.__dict__
+        return self._known().weighting is not None and super().__sklearn_is_fitted__()
 
-    def _weighting(self) -> TfidfTransformer:
-        return TfidfTransformer(
-            norm=self.norm,
-            use_idf=self.use_idf,
-            smooth_idf=self.smooth_idf,
-            sublinear_tf=self.sublinear_tf,
-        )
-
-    def _begin(self, documents: Any, reset: bool = True) -> None:
+    def _begin(self, documents: Any, before: LearnedTerms | None = None) -> Vocabulary | None:
         if self.dtype not in FLOAT_DTYPES:
             warnings.warn(
                 f"Only {FLOAT_DTYPES} 'dtype' should be used. {self.dtype} 'dtype' will be "
@@ -160,11 +154,14 @@ class TfidfVectorizer(CountVectorizer):
                 UserWarning,
                 stacklevel=3,
             )
-        super()._begin(documents, reset)
+        return super()._begin(documents, before)
 
-    def _accept(self, counts: TermCounts, streaming: bool = False) -> Codes:
-        columns = super()._accept(counts, streaming)
-        frequency = np.zeros(len(self._vocabulary), np.int64)
+    def _learned(
+        self, counts: TermCounts, given: Vocabulary | None, streaming: bool = False
+    ) -> tuple[LearnedTerms, Codes]:
+        fitted, columns = super()._learned(counts, given, streaming)
+        assert fitted.vocabulary is not None
+        frequency = np.zeros(len(fitted.vocabulary), np.int64)
         if counts.n_documents == 0 and not streaming:
             raise ValueError(
                 f"Found array with 0 sample(s) (shape=(0, {len(frequency)})) while a minimum of 1 "
@@ -172,16 +169,14 @@ class TfidfVectorizer(CountVectorizer):
             )
         if len(counts):
             frequency[columns[columns >= 0]] = counts.documents[columns >= 0]
-        self._tfidf = self._weighting()
-        self._tfidf.n_features_in_ = len(frequency)
-        self._tfidf._accept(DocumentFrequencies(frequency, counts.n_documents), self.dtype)
-        return columns
+        frequencies = DocumentFrequencies(frequency, counts.n_documents)
+        weighting = weighting_of(self).learned(frequencies, self.dtype)
+        return replace(fitted, weighting=weighting), columns
 
-    def _finished(self, X: Any) -> Any:
+    def _finished(self, X: Any, fitted: LearnedTerms) -> Any:
         if self.binary:
             X.data.fill(1)
         if X.dtype not in (np.float64, np.float32):
             X = X.astype(np.float64)
-        model = self._tfidf
-        idf = getattr(model, "idf_", None)
-        return _align_api_if_sparse(weighted(X, idf, model.sublinear_tf, model.norm))
+        assert fitted.weighting is not None
+        return _align_api_if_sparse(fitted.weighting.of(X))
