@@ -13,6 +13,7 @@ from posterior.data import frames, validate
 from posterior.data.names import quoted
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.explaining import Explaining
+from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.families.family import Support
 
@@ -54,9 +55,8 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
             f"Expected a model of one column, or one that leaves missing cells out, got "
             f"{type(model).__name__} of {d} columns. Fit it to the column that shall be drawn."
         )
-    support = (
-        model.family_.support_of(j) if isinstance(model, Explaining | SummedClassifier) else "real"
-    )
+    kinds = Explaining | SummedClassifier | MixtureBase
+    support = model.family_.support_of(j) if isinstance(model, kinds) else "real"
     if frame is not None:
         values = frames.numbers(frame.get_column(names[j]))
         name, like = str(names[j]), names[j]

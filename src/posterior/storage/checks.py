@@ -20,17 +20,20 @@ from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.logistic.logistic_base import LogisticModel
 from posterior.estimators.mixed_columns import MixedColumns
 from posterior.estimators.mixture import MixtureClassifier
-from posterior.estimators.mixture.mixture_base import MixtureModel
+from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.estimators.text.weights import TfidfTransformer
 from posterior.families import Product
+from posterior.generative.class_components import Components, FittedComponents
 from posterior.generative.fitted import Fitted
+from posterior.generative.hidden_groups import MixtureRule
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.kmeans.fitted_clusters import FittedClusters
 from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.generative.rule import Rule
+from posterior.generative.several_starts import Convergence
 from posterior.kernels.terms import Terms
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import MixedTable
@@ -161,9 +164,43 @@ def _(value: Fitted) -> None:
 
 
 @check.register
+def _(value: Components) -> None:
+    sizes = value.sizes
+    whole = isinstance(sizes, tuple) and all(type(n) is int and n > 0 for n in sizes)
+    expect(whole, "numbers of components")
+
+
+@check.register
+def _(value: FittedComponents) -> None:
+    labels, components, fitted = value.labels, value.components, value.fitted
+    expect(isinstance(labels, Labels) and isinstance(components, Components), "classes")
+    expect(len(components.sizes) == _n_classes(labels.classes), "components of the classes")
+    expect(isinstance(fitted, Fitted) and fitted.joint is not None, "a model of the components")
+    expect(len(fitted.labels) == len(components), "a model of the components")
+    expect(isinstance(fitted.derived, Convergence), "the steps of EM")
+
+
+@check.register
 def _(model: SummedClassifier) -> None:
     fitted = vars(model).get("fitted_")
     expect(fitted is None or isinstance(fitted, Fitted), "what was learned")
+
+
+@check.register
+def _(model: MixtureBase) -> None:
+    fitted = vars(model).get("fitted_")
+    if fitted is None:
+        return
+    expect(isinstance(fitted, Fitted) and fitted.joint is not None, "what was learned")
+    expect(isinstance(fitted.rule, MixtureRule), "a rule of components")
+    expect(fitted.derived is None or isinstance(fitted.derived, Convergence), "the steps of EM")
+
+
+@check.register
+def _(model: MixtureClassifier) -> None:
+    fitted, classifier = vars(model).get("fitted_"), vars(model).get("classifier_")
+    expect(fitted is None or isinstance(fitted, FittedComponents), "what was learned")
+    expect(classifier is None or isinstance(classifier, SummedClassifier), "a classifier")
 
 
 @check.register
@@ -191,30 +228,6 @@ def _(model: TextClassifier) -> None:
     expect(isinstance(vocabulary, Vocabulary), "the terms that have a say")
     expected = Extent(k, (vocabulary.n_columns,))
     expect(measured(model._joint()) == expected, f"weights of {expected}")
-
-
-@check.register
-def _(model: MixtureModel) -> None:
-    state = vars(model)
-    if "weights_" not in state:
-        return
-    expected = Extent(len(model.weights_), _widths(model))
-    expect(measured(model._joint()) == expected, f"parameters of {expected}")
-    _check_columns(model._joint(), model.n_features_in_)
-    if "statistics_" in state:
-        expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
-
-
-@check.register
-def _(model: MixtureClassifier) -> None:
-    if "joint_" not in vars(model):
-        return
-    expected = Extent(len(model.component_class_), _widths(model.base_))
-    expect(measured(model.joint_) == expected, f"parameters of {expected}")
-    _check_columns(model.joint_, model.base_.n_features_in_)
-    expect(len(model.weights_) == len(model.component_class_), "a weight for each component")
-    known = np.array_equal(np.unique(model.component_class_), np.sort(model.classes_))
-    expect(known, "components of the classes")
 
 
 @check.register
