@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn import mixture
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from posterior import (
     Bernoulli,
@@ -514,6 +514,31 @@ def test_a_vanished_component_is_named():
     model = GaussianMixture(2, weights_init=[1.0, 0.0], means_init=[[0.0] * 3, [1e6] * 3])
     with pytest.warns(DegenerateWarning, match="vanished"):
         model.fit(X)
+
+
+@each_kind
+def test_parameters_that_are_set_by_hand_make_the_model(kind):
+    X, _ = heaps(n=100)
+    model = GaussianMixture(3, covariance_type=kind, random_state=0).fit(X)
+    stated = GaussianMixture(3, covariance_type=kind)
+    with pytest.raises(NotFittedError):
+        stated.predict(X)
+    stated.weights_, stated.means_ = model.weights_, model.means_
+    stated.precisions_cholesky_ = model.precisions_cholesky_
+    assert_allclose(stated.score_samples(X), model.score_samples(X), rtol=1e-12)
+    for name in ("covariances_", "precisions_", "precisions_cholesky_"):
+        other = GaussianMixture(3, covariance_type=kind, random_state=1).fit(X[:50])
+        other.weights_, other.means_ = model.weights_, model.means_
+        setattr(other, name, getattr(model, name))
+        assert_allclose(other.score_samples(X), model.score_samples(X), rtol=1e-9)
+        assert_allclose(other.covariances_, model.covariances_, rtol=1e-9, atol=1e-12)
+
+
+def test_a_table_of_selection_belongs_to_the_fit_that_chose():
+    X, _ = heaps(n=100)
+    model = GaussianMixture([1, 2], random_state=0).fit(X)
+    assert len(model.selection_) == 2
+    assert not hasattr(model.set_params(n_components=2).fit(X), "selection_")
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was():

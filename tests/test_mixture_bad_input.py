@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from posterior import (
+    TAN,
     CategoricalNB,
     ComplementNB,
     DegenerateError,
@@ -472,6 +473,9 @@ def test_answers_that_are_no_likeliest_density_have_no_em():
         classifier(ComplementNB()).fit(np.abs(HEAPS), HALF)
     with pytest.raises(ValueError, match="without predictive"):
         classifier(NaiveBayes(predictive=True)).fit(HEAPS, HALF)
+    for base in (TAN(), NaiveBayes("auto")):
+        with pytest.raises(TypeError, match="sums rows as they come"):
+            classifier(base).fit(HEAPS, HALF)
 
 
 def test_classes_without_weight_are_left_in_peace():

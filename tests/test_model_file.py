@@ -73,6 +73,16 @@ MODELS = {
     "Mixture": (posterior.Mixture(n_components=2, random_state=0), FRAME, None),
     "GaussianMixture": (posterior.GaussianMixture(2, random_state=0, tol=0.1), X, None),
     "MixtureClassifier": (posterior.MixtureClassifier(posterior.GaussianNB()), X, NAMES),
+    "MixtureClassifier, several components": (
+        posterior.MixtureClassifier(posterior.GaussianNB(), n_components=2, random_state=0),
+        X,
+        NAMES,
+    ),
+    "MixtureClassifier, components by class": (
+        posterior.MixtureClassifier(n_components={1: 3}, hidden_label=0, random_state=0),
+        FRAME,
+        Y,
+    ),
     "KMeans": (posterior.KMeans(2, random_state=np.random.RandomState(3)), X, None),
     "MiniBatchKMeans": (posterior.MiniBatchKMeans(2, random_state=4), X, None),
     "KNeighborsClassifier": (posterior.KNeighborsClassifier(), X, np.stack([Y, Y > 0], axis=1)),

@@ -46,6 +46,7 @@ MODELS = {
     "discriminant": (posterior.LinearDiscriminantAnalysis(), X),
     "gaps": (posterior.GaussianDiscriminantAnalysis(), np.where(np.eye(12, 2) > 0, np.nan, X)),
     "logistic": (posterior.LogisticRegression(), X),
+    "components": (posterior.MixtureClassifier(n_components=2, random_state=0), X),
     "mixture": (posterior.GaussianMixture(2, random_state=np.random.RandomState(0)), X),
     "clusters": (posterior.MiniBatchKMeans(2, random_state=0), X),
     "neighbors": (posterior.KNeighborsClassifier(2), X),
@@ -430,6 +431,19 @@ BROKEN = {
     ),
     "coefficients of fewer columns": ("logistic", lambda m: set_field(m, "coef_", cut(m.coef_))),
     "two lines of coefficients": ("logistic", lambda m: set_field(m, "coef_", np.zeros((2, 2)))),
+    "components of more classes": (
+        "components",
+        lambda m: set_field(m.fitted_.components, "sizes", (2, 2, 2)),
+    ),
+    "components that are not there": (
+        "components",
+        lambda m: set_field(m.fitted_.components, "sizes", (2, 3)),
+    ),
+    "a class of no component": (
+        "components",
+        lambda m: set_field(m.fitted_.components, "sizes", (0, 4)),
+    ),
+    "no components": ("components", lambda m: set_field(m, "fitted_", m.fitted_.fitted)),
     "weights of more components": ("mixture", lambda m: set_field(m, "weights_", np.ones(3) / 3)),
     "centers of fewer columns": (
         "clusters",

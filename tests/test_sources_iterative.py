@@ -349,9 +349,8 @@ def test_what_is_summed_travels_without_the_sample(folder: Path) -> None:
         patch.setattr("posterior.estimators.remote.locate", lambda _: where)
         model = LogisticRegression(C=np.inf, solver="newton-cg").fit(None, "y")
         model.summary(robust=True)
-        patch.setattr("posterior.estimators.mixture.mixture_base.locate", lambda _: rows)
+        patch.setattr("posterior.estimators.remote.locate", lambda _: rows)
         GaussianMixture(2, random_state=0).fit(None)
-        patch.setattr("posterior.estimators.kmeans.kmeans.locate", lambda _: rows)
         KMeans(2, random_state=0).fit(None)
     assert cluster.largest < 20_000  # the sample alone has 1,200 rows of 7 columns
 

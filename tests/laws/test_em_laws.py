@@ -30,11 +30,11 @@ from posterior import (
     Product,
     PseudoRows,
 )
-from posterior.data.rows import Blocks, CodedRows, Hard, Rows, Soft, SparseRows
+from posterior.data.rows import HIDDEN, Blocks, CodedRows, Hard, Rows, Soft, SparseRows
 from posterior.families.covariance import KINDS
 from posterior.families.family import fill
 from posterior.generative.em import Hidden, Stop, climb, leap
-from posterior.generative.expectation import HIDDEN, expectation
+from posterior.generative.expectation import expectation
 from posterior.generative.joint import Joint, labeled
 
 K = 3

@@ -146,6 +146,9 @@ def take(X: Features, index: Array) -> Features:
     return X[index] if isinstance(X, np.ndarray) else X.take(index)
 
 
+HIDDEN = -1  # the code of a row whose group is not known
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Hard:
     """Each row belongs to one of k groups, with a weight; a negative code leaves it out."""
@@ -205,6 +208,11 @@ class Rows:
     def __getitem__(self, rows: slice) -> Rows:
         offset = None if self.offset is None else self.offset[rows]
         return Rows(self.X[rows], self.groups[rows], offset)
+
+    def among(self, n_groups: int, code: int = HIDDEN) -> Rows:
+        """The same rows, hidden among so many groups, or all in one of them."""
+        codes = np.full(len(self), code, np.int32)
+        return Rows(self.X, Hard(codes, n_groups, self.hard.weight))
 
     def take(self, index: Array) -> Rows:
         """Copies of the rows at some positions, in that order."""

@@ -44,11 +44,7 @@ class LogisticStream:
         reader, columns, cells = self._cells(stream, X)
         n = cells.shape[0]
         weight = validate.weights(sample_weight, n)
-        if labels is None:
-            named = None if classes is None else Labels.named(classes)
-            labels = Labels(validate.labels(y, n)[0]) if named is None else named
-        elif classes is not None:
-            labels.check_same(classes)
+        labels = Labels.among(labels, y, classes, n, needed=False)
         known, (labels, codes) = labels, _coded(labels, y, n)
         more = Reservoir(cells, codes, np.ones(n) if weight is None else weight, n)
         if len(labels) > len(known):

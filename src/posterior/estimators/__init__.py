@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from posterior.estimators.answer_files import predict_frame
     from posterior.estimators.dependence import AODE, KDB, TAN
     from posterior.estimators.discriminant import (
         GaussianDiscriminantAnalysis,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         PoissonNB,
     )
     from posterior.estimators.neighbors import KNeighborsClassifier
-    from posterior.estimators.predicting_frames import predict_frame
     from posterior.estimators.table_classifier import TableClassifier
     from posterior.estimators.text import (
         CountVectorizer,
@@ -79,7 +79,7 @@ _HOMES = {
     "naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB JointBayes MultinomialNB"
     " NaiveBayes PoissonNB",
     "neighbors": "KNeighborsClassifier",
-    "predicting_frames": "predict_frame",
+    "answer_files": "predict_frame",
     "table_classifier": "TableClassifier",
     "text": "CountVectorizer HashingVectorizer TextClassifier TfidfTransformer TfidfVectorizer",
 }

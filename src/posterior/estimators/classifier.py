@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from posterior.data import frames, validate
@@ -35,7 +36,8 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
-        return np.asarray(self.classes_[self.predict_log_proba(X).argmax(axis=1)])
+        codes = self.predict_log_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are predicted correctly."""
@@ -58,6 +60,7 @@ class Classifier(ClassifierMixin, Estimator):
         """The cells of one row, as the user wrote them."""
         return frames.first_row(X)
 
+    @available_if(lambda self: hasattr(self, "evidence"))
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """One row's odds of a class against another, taken apart by feature.
 
@@ -67,19 +70,24 @@ class Classifier(ClassifierMixin, Estimator):
         of, against : labels, optional
             By default the most probable class and the runner-up.
         """
-        evidence = self.evidence(X)
-        first, second = rivals(evidence, of, against, "row")
-        proba = self.predict_proba(X)[0]
-        cells, names = self._cells(X), evidence.feature_names
-        return Explanation(
-            of=plain(evidence.classes[first]),
-            against=plain(evidence.classes[second]),
-            prior=float(evidence.log_prior[first] - evidence.log_prior[second]),
-            feature_names=names,
-            values=cells + ("",) * (len(names) - len(cells)),  # terms of several have no cell
-            weights=evidence.weights(first, second)[0],
-            posterior={plain(c): float(p) for c, p in zip(evidence.classes, proba, strict=True)},
-        )
+        return explained(self.evidence(X), self.predict_proba(X), self._cells(X), of, against)
+
+
+def explained(
+    evidence: Evidence, proba: Floats, cells: tuple[Any, ...], of: Any, against: Any
+) -> Explanation:
+    """The odds of a class against another, of one row and its probabilities (1, k)."""
+    first, second = rivals(evidence, of, against, "row")
+    names = evidence.feature_names
+    return Explanation(
+        of=plain(evidence.classes[first]),
+        against=plain(evidence.classes[second]),
+        prior=float(evidence.log_prior[first] - evidence.log_prior[second]),
+        feature_names=names,
+        values=cells + ("",) * (len(names) - len(cells)),  # terms of several have no cell
+        weights=evidence.weights(first, second)[0],
+        posterior={plain(c): float(p) for c, p in zip(evidence.classes, proba[0], strict=True)},
+    )
 
 
 def with_target(X: Any, y: Any) -> tuple[Any, Any]:

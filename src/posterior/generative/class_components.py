@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from posterior.data.rows import Features, Hard, take
+from posterior import kernels
+from posterior.data.rows import HIDDEN, Features, Hard, take
 from posterior.data.typing import Array, Floats
-from posterior.generative.expectation import HIDDEN
+from posterior.generative.fitted import Fitted
 from posterior.generative.kmeans.space import Fill, Sum
+from posterior.generative.rule import Rule, Worker
 from posterior.generative.start import embedded, first_groups, points_of
+from posterior.readers.labels import Labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,10 @@ class Components:
         with np.errstate(divide="ignore"):  # a class of no weight
             return np.log(rows / np.where(whole > 0, whole, 1.0))
 
+    def rule(self, of_classes: Rule) -> Rule:
+        """How sums of components become a model, from the rule of whole classes."""
+        return replace(of_classes, prior=ComponentPrior(of_classes.prior, self))
+
     def log_prior(self, log_weight: Floats) -> float:
         """Of the shares: log likelihood of the rows given beforehand."""
         with np.errstate(invalid="ignore"):  # a class of no weight
@@ -77,3 +86,40 @@ class Components:
                 assert isinstance(heaps, Hard)
                 codes[mine] = components[heaps.codes]
         return Hard(codes, len(self), labels.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComponentPrior:
+    """Log probabilities of components: those of their classes, and their shares in them."""
+
+    of_classes: Callable[[Floats], Floats]
+    components: Components
+
+    def __call__(self, weight: Floats) -> Floats:
+        log_prior = self.of_classes(self.components.class_weight(weight))
+        return log_prior[self.components.of_class] + self.components.log_shares(weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedComponents:
+    """Classes that are mixtures: a fitted model of the components, and the class of each."""
+
+    labels: Labels
+    components: Components
+    fitted: Fitted  # of the components, by number; how EM went is in its `derived`
+
+    @property
+    def component_class(self) -> Array:
+        """The class of each component, (k,)."""
+        return np.asarray(self.labels.classes[self.components.of_class])
+
+    def scored(self, X: Any, engine: Worker) -> tuple[Floats, Floats]:
+        """log p(k | x) of all components (n, k), and log p(x)."""
+        scores = self.fitted.scored(X, None, engine)
+        log_evidence = np.empty(len(scores))
+        kernels.normalize(scores, "log_posterior", log_evidence)
+        return scores, log_evidence
+
+    def log_posterior(self, X: Any, engine: Worker) -> Floats:
+        """log p(y | x) of the classes."""
+        return self.components.of_classes(self.scored(X, engine)[0])

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from posterior import kernels
-from posterior.data.rows import Rows, Soft
+from posterior.data.rows import HIDDEN, Rows, Soft
 from posterior.data.typing import Array
 from posterior.families.family import fill
 from posterior.generative.joint import Joint, JointStatistics, labeled
@@ -17,8 +17,6 @@ from posterior.statistics.algebra import Statistics
 
 S = TypeVar("S", bound=Statistics)
 P = TypeVar("P")
-
-HIDDEN = -1  # the code of a row whose group is not known
 
 
 @dataclass(frozen=True, slots=True)

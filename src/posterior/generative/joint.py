@@ -88,10 +88,13 @@ class Joint(Generic[S, P]):
         """The terms of log p(x | k), one a feature: (n, k, d)."""
         return self.family.evidence(X, self.parameters)
 
-    def sample(self, n: int, random: np.random.Generator) -> tuple[Any, Array]:
-        """Rows drawn from the model, and their groups."""
+    def sample(
+        self, n: int, random: np.random.Generator, in_order: bool = False
+    ) -> tuple[Any, Array]:
+        """Rows drawn from the model, and their groups, one after the other if `in_order`."""
         prior = np.exp(self.log_prior - np.logaddexp.reduce(self.log_prior))
         codes = random.choice(len(prior), size=n, p=prior / prior.sum())
+        codes = np.sort(codes) if in_order else codes
         return self.family.sample(codes, self.parameters, random), codes
 
 

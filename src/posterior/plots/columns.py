@@ -12,7 +12,7 @@ import numpy as np
 from posterior.data import frames, validate
 from posterior.data.names import feature_names, quoted
 from posterior.data.typing import Array, Codes, Floats
-from posterior.estimators.explaining import Explaining
+from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.families.family import Support
 
@@ -55,9 +55,8 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
             f"Expected a model of one column, or one that leaves missing cells out, got "
             f"{type(model).__name__} of {d} columns. Fit it to the column that shall be drawn."
         )
-    support = (
-        model.family_.support_of(j) if isinstance(model, Explaining | SummedClassifier) else "real"
-    )
+    dense = isinstance(model, SummedClassifier | MixtureBase)
+    support: Support = model.family_.support_of(j) if dense else "real"
     if frame is not None:
         values = frames.numbers(frame.get_column(names[j]))
         name, like = str(names[j]), names[j]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from posterior.estimators import JointBayes, KNeighborsClassifier, MixtureClassifier, TextClassifier
-from posterior.estimators.explaining import Explaining
+from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import Calibrator, Temperature
 from posterior.sql.densities import terms
@@ -14,24 +14,15 @@ from posterior.sql.sql_columns import Column
 from posterior.sql.sql_scores import Scores, scores
 
 
-@scores.register
-def _(model: SummedClassifier, columns: Sequence[Column]) -> Scores:
+@scores.register(SummedClassifier)
+@scores.register(MixtureBase)
+def _(model: SummedClassifier | MixtureBase, columns: Sequence[Column]) -> Scores:
     fitted = model.settled()
     joint = fitted.model
     with fitted.named():
         joint.scorer()  # refuses parameters that the data left open
     found = terms(joint.family, joint.parameters, columns)
-    return Scores(model.classes_, joint.log_prior, found, temperature(fitted.calibrator))
-
-
-@scores.register
-def _(model: Explaining, columns: Sequence[Column]) -> Scores:
-    joint = model._joint()
-    with model._names():
-        joint.scorer()  # refuses parameters that the data left open
-    found = terms(joint.family, joint.parameters, columns)
-    scale = temperature(getattr(model, "calibrator_", None))
-    return Scores(model.classes_, joint.log_prior, found, scale)
+    return Scores(fitted.classes, joint.log_prior, found, temperature(fitted.calibrator))
 
 
 def temperature(calibrator: Calibrator | None) -> float:

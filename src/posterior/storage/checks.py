@@ -9,28 +9,33 @@ from __future__ import annotations
 
 from functools import singledispatch
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from posterior.data.rows import CodedRows, SparseRows
 from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.engines.local import Local
-from posterior.estimators.hooks import Hooks
+from posterior.estimators.estimator import Estimator
 from posterior.estimators.kmeans.base import Clusters
-from posterior.estimators.mixed_columns import MixedColumns
+from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.mixture import MixtureClassifier
-from posterior.estimators.mixture.mixture_base import MixtureModel
+from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
+from posterior.estimators.table_classifier import FittedTable, TableClassifier
 from posterior.estimators.text.count_vectorizer import CountVectorizer, LearnedTerms
 from posterior.estimators.text.tfidf_transformer import LearnedFrequencies, TfidfTransformer
 from posterior.families import Product
+from posterior.generative.class_components import Components, FittedComponents
 from posterior.generative.fitted import Fitted
+from posterior.generative.hidden_groups import MixtureRule
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.kmeans.fitted_clusters import FittedClusters
 from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.generative.rule import Rule
+from posterior.generative.several_starts import Convergence
 from posterior.kernels.terms import Terms
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import MixedTable
@@ -40,10 +45,11 @@ from posterior.neighbors.neighbor_search import Search, SearchMethod
 from posterior.neighbors.training_rows import TrainingRows
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
 from posterior.preprocessing.encoding import Encoding
+from posterior.preprocessing.numbers import Numbers
 from posterior.readers.binned import BinnedColumns
 from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
-from posterior.readers.mixed import MixedColumns as MixedReader
+from posterior.readers.mixed import MixedColumns
 from posterior.readers.reader import Reader
 from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
@@ -139,7 +145,7 @@ def _(value: Search) -> None:
 @check.register
 def _(value: Fitted) -> None:
     reader, labels, n = value.reader, value.labels, _n_columns(value.reader)
-    if isinstance(reader, MixedReader):
+    if isinstance(reader, MixedColumns):
         expect(len(reader.kinds) == n, "a kind of each column")
     if isinstance(reader, BinnedColumns):
         numbers, cuts = len(reader.places()[0]), reader.cuts or ()
@@ -164,47 +170,60 @@ def _(value: Fitted) -> None:
 
 
 @check.register
-def _(model: SummedClassifier) -> None:
+def _(value: Components) -> None:
+    sizes = value.sizes
+    whole = isinstance(sizes, tuple) and all(type(n) is int and n > 0 for n in sizes)
+    expect(whole, "numbers of components")
+
+
+@check.register
+def _(value: FittedComponents) -> None:
+    labels, components, fitted = value.labels, value.components, value.fitted
+    expect(isinstance(labels, Labels) and isinstance(components, Components), "classes")
+    expect(len(components.sizes) == _n_classes(labels.classes), "components of the classes")
+    expect(isinstance(fitted, Fitted) and fitted.joint is not None, "a model of the components")
+    expect(len(fitted.labels) == len(components), "a model of the components")
+    expect(isinstance(fitted.derived, Convergence), "the steps of EM")
+
+
+LEARNED: dict[type, type] = {  # what the estimators of a kind hold after a fit
+    SummedClassifier: Fitted,
+    MixtureBase: Fitted,
+    MixtureClassifier: FittedComponents,
+    LogisticBase: FittedLogistic,
+    Clusters: FittedClusters,
+    KNeighborsClassifier: FittedNeighbors,
+    TableClassifier: FittedTable,
+    CountVectorizer: LearnedTerms,
+    TfidfTransformer: LearnedFrequencies,
+}
+
+
+@check.register
+def _(model: Estimator) -> None:
     fitted = vars(model).get("fitted_")
-    expect(fitted is None or isinstance(fitted, Fitted), "what was learned")
+    if fitted is None:
+        return
+    kinds = [value for kind, value in LEARNED.items() if isinstance(model, kind)]
+    expect(len(kinds) == 1 and isinstance(fitted, kinds[0]), "what was learned")
+    check(fitted)  # also of files that earlier versions wrote
+    if isinstance(model, MixtureBase):
+        expect(fitted.joint is not None and isinstance(fitted.rule, MixtureRule), "components")
+        expect(fitted.derived is None or isinstance(fitted.derived, Convergence), "the steps of EM")
+    if isinstance(model, MixtureClassifier):
+        classifier = vars(model).get("classifier_")
+        expect(classifier is None or isinstance(classifier, SummedClassifier), "a classifier")
+    if isinstance(model, Clusters) and fitted.stream is not None:
+        expect(model.n_clusters == len(fitted.centers), "as many centers as clusters")
 
 
 @check.register
-def _(model: Hooks) -> None:
-    state = vars(model)
-    if "statistics_" not in state:
-        return
-    expected = Extent(_n_classes(model.classes_), _widths(model))
-    expect(isinstance(state["statistics_"], JointStatistics), "statistics of the classes")
-    expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
-    # what waits to be estimated will be as wide as its statistics
-    if not state.get("_waits") and state.get("_postponed") is None:
-        expect(measured(model._joint()) == expected, f"parameters of {expected}")
-        _check_columns(model._joint(), model.n_features_in_)
-
-
-@check.register
-def _(model: MixtureModel) -> None:
-    state = vars(model)
-    if "weights_" not in state:
-        return
-    expected = Extent(len(model.weights_), _widths(model))
-    expect(measured(model._joint()) == expected, f"parameters of {expected}")
-    _check_columns(model._joint(), model.n_features_in_)
-    if "statistics_" in state:
-        expect(measured(state["statistics_"]) == expected, f"statistics of {expected}")
-
-
-@check.register
-def _(model: MixtureClassifier) -> None:
-    if "joint_" not in vars(model):
-        return
-    expected = Extent(len(model.component_class_), _widths(model.base_))
-    expect(measured(model.joint_) == expected, f"parameters of {expected}")
-    _check_columns(model.joint_, model.base_.n_features_in_)
-    expect(len(model.weights_) == len(model.component_class_), "a weight for each component")
-    known = np.array_equal(np.unique(model.component_class_), np.sort(model.classes_))
-    expect(known, "components of the classes")
+def _(value: FittedTable) -> None:
+    expect(isinstance(value.model, BaseEstimator), "a model of columns")
+    expect(
+        value.numbers is None or isinstance(value.numbers, Numbers), "how columns became numbers"
+    )
+    expect(all(isinstance(name, str) for name in value.names), "names of columns")
 
 
 @check.register
@@ -237,16 +256,6 @@ def _(value: FittedClusters) -> None:
 
 
 @check.register
-def _(model: Clusters) -> None:
-    fitted = vars(model).get("fitted_")
-    if fitted is None:
-        return
-    expect(isinstance(fitted, FittedClusters), "clusters that were found")
-    if fitted.stream is not None:
-        expect(model.n_clusters == len(fitted.centers), "as many centers as clusters")
-
-
-@check.register
 def _(value: FittedNeighbors) -> None:
     reader, search = value.reader, value.search
     expect(isinstance(reader, Reader) and isinstance(search, Search), "rows and their search")
@@ -258,14 +267,6 @@ def _(value: FittedNeighbors) -> None:
         mixed = isinstance(search.rows.X, MixedRows) and search.rows.X.kinds == reader.kinds
         expect(mixed, "a kind of each column")
     expect(type(value.n_neighbors) is int and value.n_neighbors > 0, "a number of neighbors")
-
-
-@check.register
-def _(model: KNeighborsClassifier) -> None:
-    fitted = vars(model).get("fitted_")
-    expect(fitted is None or isinstance(fitted, FittedNeighbors), "what was learned")
-    if fitted is not None:
-        check(fitted)
 
 
 @check.register
@@ -346,17 +347,6 @@ def _(value: LearnedFrequencies) -> None:
     expect(value.idf is None or shape_of(value.idf) == shape, "a weight of each term")
 
 
-@check.register(CountVectorizer)
-@check.register(TfidfTransformer)
-def _(model: Any) -> None:
-    kind = LearnedTerms if isinstance(model, CountVectorizer) else LearnedFrequencies
-    fitted = vars(model).get("fitted_")
-    expect(fitted is None or isinstance(fitted, kind), "what was learned")
-
-
-Widths: TypeAlias = tuple[int, ...]
-
-
 def _n_columns(reader: Any) -> int:
     expect(isinstance(reader, Reader), "how rows are read")
     n, names = reader.columns.n, reader.columns.names
@@ -385,12 +375,3 @@ def _check_columns(joint: Joint[Any, Any], n_columns: int) -> None:
         expect(sizes == measured(joint).columns, "columns of each family")
         expect(len(set(taken)) == len(taken), "columns of one family each")
         expect(family.n_columns in (None, n_columns), "as many columns as the table")
-
-
-def _widths(model: Any) -> Widths:
-    """How many columns each family of a model reads."""
-    expect(type(model.n_features_in_) is int, "a number of features")
-    if isinstance(model, MixedColumns):
-        expect(len(model.plan_.columns) == model.n_features_in_, "a plan of all columns")
-        return model.plan_.widths()
-    return (model.n_features_in_,)

@@ -22,6 +22,7 @@ from posterior.estimators.dependence import KDB
 from posterior.estimators.dependence.base import DependenceClassifier
 from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.logistic.base import LogisticBase
+from posterior.estimators.mixture import GaussianMixture, Mixture, MixtureClassifier
 from posterior.estimators.naive_bayes import NaiveBayes
 from posterior.estimators.neighbors import KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
@@ -30,10 +31,13 @@ from posterior.estimators.text import CountVectorizer, TextClassifier, TfidfTran
 from posterior.estimators.text.count_vectorizer import LearnedTerms
 from posterior.estimators.text.term_rule import TermRule
 from posterior.estimators.text.tfidf_transformer import LearnedFrequencies, weighting_of
+from posterior.generative.class_components import Components, FittedComponents
 from posterior.generative.fitted import Fitted
 from posterior.generative.kmeans.fitted_clusters import FittedClusters
 from posterior.generative.kmeans.mini_batch_steps import BatchStream
+from posterior.generative.normal_mixture import joint_of
 from posterior.generative.rule import ClassPrior
+from posterior.generative.several_starts import Convergence
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import MixedTable, reader_of
 from posterior.neighbors.metrics import Metric
@@ -188,6 +192,45 @@ def _reader(model: Any, columns: Columns, state: State) -> Reader:
     return reader.of(columns)
 
 
+def _mixture(kind: Any, state: State) -> State:
+    """The components as they were stored."""
+    if "weights_" not in state:
+        return state
+    given = {name: state[name] for name in parameters(kind)}
+    model = kind(**given)
+    columns, reader = columns_of(kind, state), model.reader()
+    if isinstance(model, Mixture):
+        plan = state.get("plan_") or ColumnPlan(state["schema_"], reader.rules)
+        reader = replace(reader, columns=columns, kinds=tuple(c.kind for c in plan.columns))
+        joint = state["joint_"]
+    else:
+        reader = reader.of(columns)
+        parts = (state[name] for name in ("weights_", "means_", "precisions_cholesky_"))
+        joint = joint_of(model.rule(reader).family, *parts)
+    labels, sums = Labels(np.arange(len(state["weights_"]))), state.get("statistics_")
+    fitted = Fitted(reader, labels, model.rule(reader), sums, joint, _steps(state))
+    return given | {"fitted_": fitted}
+
+
+def _steps(state: State) -> Convergence:
+    trace, tables = tuple(state["lower_bounds_"]), (state.get("starts_"), state.get("selection_"))
+    return Convergence(state["converged_"], state["n_iter_"], trace, *tables)
+
+
+def _mixture_classifier(kind: Any, state: State) -> State:
+    """The components, which the classifier of one of them tells how to read."""
+    if "joint_" not in state:
+        return state
+    base, labels = state["base_"].fitted_, Labels(state["classes_"])
+    of_class = np.searchsorted(labels.classes, state["component_class_"])
+    components = Components(tuple(np.bincount(of_class).tolist()))
+    numbers, rule = Labels(np.arange(len(components))), components.rule(base.rule)
+    parts = base.reader, numbers, rule, base.statistics, state["joint_"], _steps(state)
+    found = FittedComponents(labels, components, Fitted(*parts))
+    kept = {name: state[name] for name in (*parameters(kind), "classifier_") if name in state}
+    return kept | {"fitted_": found}
+
+
 def _table(kind: Any, state: State) -> State:
     """A model of columns, and how they became what it reads."""
     if "model_" not in state:
@@ -303,6 +346,9 @@ UPGRADES: dict[type, Callable[[Any, State], State]] = {  # the first that fits
     TfidfTransformer: _transformer,
     SummedClassifier: _summed,
     TableClassifier: _table,
+    GaussianMixture: _mixture,
+    Mixture: _mixture,
+    MixtureClassifier: _mixture_classifier,
     KNeighborsClassifier: _neighbors,
     Clusters: _clusters,
     LogisticBase: _logistic,

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from posterior.data.errors import DegenerateError
-from posterior.data.names import quoted
-from posterior.data.rows import Features, Rows
-from posterior.data.typing import Floats
-from posterior.estimators.mixture.conditional import Conditioning
-from posterior.estimators.mixture.given_parameters import (
-    checked_means,
-    checked_precisions,
-    checked_weights,
-)
-from posterior.estimators.mixture.select_components import CRITERIA
-from posterior.estimators.numeric import NumericInput
+from posterior.data.rows import Features
+from posterior.data.typing import Array, Floats
+from posterior.estimators.estimator import learned
+from posterior.estimators.mixture.base import MixtureBase, shares
 from posterior.families import Gaussian, MultivariateGaussian, PseudoRows
-from posterior.families.covariance import Kind, Whitening
-from posterior.families.gaussian import GaussianParameters
+from posterior.families.covariance import Kind, whitenings
 from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.families.priors import AddedVariance
+from posterior.generative import normal_mixture as normal
+from posterior.generative.conditional_normal import Regression, impute
 from posterior.generative.em import Hidden
-from posterior.generative.joint import Joint, JointStatistics
+from posterior.generative.fitted import Fitted
+from posterior.generative.hidden_groups import HiddenGroups, MixtureRule, PseudoShares
+from posterior.generative.joint import Joint
+from posterior.generative.select_components import CRITERIA
 from posterior.generative.start import STARTS
+from posterior.readers.columns import Columns
+from posterior.readers.labels import Labels
+from posterior.readers.numeric import Numeric
+from posterior.readers.reader import Reader
+from posterior.statistics.incomplete_rows import patterns
 from posterior.statistics.moments import floats
 
 TOGETHER: dict[str, Kind] = {"full": "own", "tied": "shared"}  # the others take columns one by one
 
 
-class GaussianMixture(NumericInput, Conditioning):
+class GaussianMixture(MixtureBase):
     """Rows of several hidden groups, each normal: p(x) = Σ_k π_k N(x; μ_k, Σ_k), by EM.
 
     scikit-learn's class of this name, with weights and missing cells: these are integrated out,
@@ -89,7 +93,6 @@ class GaussianMixture(NumericInput, Conditioning):
     [1.0, 5.0]
     """
 
-    accepts_sparse = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
@@ -114,9 +117,6 @@ class GaussianMixture(NumericInput, Conditioning):
         "criterion": [StrOptions(set(CRITERIA))],
         "accelerate": ["boolean"],
     }
-    covariances_: Floats
-    precisions_: Floats
-    precisions_cholesky_: Floats
 
     def __init__(
         self,
@@ -157,6 +157,32 @@ class GaussianMixture(NumericInput, Conditioning):
         self.criterion = criterion
         self.accelerate = accelerate
 
+    means_ = learned[Floats](
+        lambda fitted: fitted.model.parameters.mean,
+        lambda fitted, means: fitted.with_parameters(mean=np.asarray(means, np.float64)),
+    )
+    covariances_ = learned[Floats](
+        lambda fitted: normal.covariances(fitted.model),
+        lambda fitted, given: _with_roots(
+            fitted, normal.roots_of(given, normal.covariance_type(fitted.model.family))
+        ),
+    )
+    precisions_ = learned[Floats](
+        lambda fitted: normal.precisions(fitted.model),
+        lambda fitted, given: _with_roots(fitted, _checked_roots(fitted, given)),
+    )
+    precisions_cholesky_ = learned[Floats](
+        lambda fitted: normal.roots(fitted.model),
+        lambda fitted, given: _with_roots(fitted, given),
+    )
+
+    def reader(self) -> Numeric:
+        return Numeric(self._columns(), sparse=False)
+
+    def rule(self, reader: Reader) -> MixtureRule:
+        remedy = "reg_covar" if self.prior_rows is None else "prior_rows"
+        return MixtureRule(self._family(), PseudoShares(self.prior_rows or 0.0), remedy)
+
     def _family(self) -> MultivariateGaussian | Gaussian:
         rows = self.prior_rows or 0.0
         added = self.reg_covar if self.prior_rows is None else 0.0
@@ -169,73 +195,125 @@ class GaussianMixture(NumericInput, Conditioning):
     def _points(self, X: Features) -> Any:
         return np.ascontiguousarray(floats(np.asarray(X)))
 
-    def _remedy(self) -> str:
-        return "reg_covar" if self.prior_rows is None else "prior_rows"
-
     def _first(
-        self, rows: Rows, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState
+        self, table: HiddenGroups, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState
     ) -> Joint[Any, Any]:
-        d, kind = self.n_features_in_, self.covariance_type
-        weights = checked_weights(self.weights_init, k)
-        means = checked_means(self.means_init, k, d)
-        roots = checked_precisions(self.precisions_init, kind, k, d)
+        d, kind = table.reader.columns.n, self.covariance_type
+        weights = normal.checked_weights(self.weights_init, k)
+        means = normal.checked_means(self.means_init, k, d)
+        roots = normal.checked_precisions(self.precisions_init, kind, k, d)
         if weights is None or means is None or roots is None:
-            joint = super()._first(rows, k, hidden, random)
+            joint = super()._first(table, k, hidden, random)
             weights = np.exp(joint.log_prior) if weights is None else weights
             means = joint.parameters.mean if means is None else means
-            roots = self._described(joint)["precisions_cholesky_"] if roots is None else roots
-        return self._joint_of(weights, means, roots)
+            roots = normal.roots(joint) if roots is None else roots
+        return normal.joint_of(self._family(), weights, means, roots)
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return self._described(joint)
+    def state(self, name: str, value: Any) -> None:
+        """Note an attribute that is set by hand; all together make a model that saw no rows."""
+        values = {**vars(self).get("_by_hand", {}), name: value}
+        if not {"weights_", "means_", "precisions_cholesky_"} <= set(values):
+            self.__dict__["_by_hand"] = values
+            return
+        weights, means = values["weights_"], np.asarray(values["means_"], np.float64)
+        reader = self.reader().of(replace(self._columns(), n=means.shape[1]))
+        joint = normal.joint_of(self._family(), weights, means, values["precisions_cholesky_"])
+        self.__dict__.pop("_by_hand", None)
+        labels = Labels(np.arange(len(means)))
+        self.fitted_ = Fitted(reader, labels, self.rule(reader), None, joint)
 
-    def _described(self, joint: Joint[Any, Any]) -> dict[str, Any]:
-        p = joint.parameters
-        if self.covariance_type in TOGETHER:
-            roots = np.stack([w.matrix for w in p.whitening])
-            covariances, precisions = p.covariance, roots @ roots.swapaxes(1, 2)
-            if self.covariance_type == "tied":
-                covariances, precisions, roots = covariances[0], precisions[0], roots[0]
-        else:
-            covariances = (
-                p.variance.min(axis=1) if self.covariance_type == "spherical" else p.variance
+    # ---- parts of the mixture ----
+
+    def marginal(self, columns: Sequence[Any]) -> GaussianMixture:
+        """The mixture of some columns, by name or position, the others integrated out."""
+        fitted = self.settled()
+        places = np.array([self._place(c) for c in columns], np.intp)
+        if len(places) == 0:
+            raise ValueError("Expected one column or more, got none.")
+        covariance = self._full_covariances()[:, places][:, :, places]
+        means = fitted.model.parameters.mean[:, places]
+        return self._part(fitted.model.log_prior, means, covariance, places)
+
+    def conditional(self, given: Mapping[Any, float]) -> GaussianMixture:
+        """The mixture of the other columns, given values of some, by name or position."""
+        fitted = self.settled()
+        row = np.full(fitted.reader.columns.n, np.nan)
+        for column, value in given.items():
+            row[self._place(column)] = value
+        observed = ~np.isnan(row)
+        if observed.all() or not observed.any():
+            raise ValueError(
+                f"Expected values of some columns, not of none or all {len(row)}, got "
+                f"{dict(given)}."
             )
-            precisions, roots = 1 / covariances, 1 / np.sqrt(covariances)
-        return {
-            "means_": p.mean,
-            "covariances_": covariances,
-            "precisions_": precisions,
-            "precisions_cholesky_": roots,
-        }
+        components = zip(fitted.model.parameters.mean, self._full_covariances(), strict=True)
+        parts = [Regression.of(mu, sigma, observed) for mu, sigma in components]
+        means = np.stack([part.expected(row[observed][None])[0] for part in parts])
+        covariance = np.stack([part.covariance for part in parts])
+        log_shares = _log_shares(fitted, row[None])[0]
+        return self._part(log_shares, means, covariance, np.flatnonzero(~observed))
+
+    def impute(self, X: Any, draw: bool = False, random_state: Any = None) -> Floats:
+        """Rows with their missing cells filled in: by expectation, or drawn from the mixture."""
+        fitted = self.settled()
+        filled = np.array(fitted.reader.read(X), np.float64)
+        fitted.reader.check(filled)
+        random = None
+        if draw:
+            chosen = self.random_state if random_state is None else random_state
+            random = np.random.default_rng(check_random_state(chosen).randint(2**31 - 1))
+        means, covariance = fitted.model.parameters.mean, self._full_covariances()
+        for observed, rows in list(patterns(filled)):
+            if not observed.all():
+                cells = filled[np.ix_(rows, np.flatnonzero(observed))]
+                R = np.exp(_log_shares(fitted, filled[rows]))
+                new = impute(cells, R, means, covariance, observed, random)
+                filled[np.ix_(rows, np.flatnonzero(~observed))] = new
+        return filled
 
     def _full_covariances(self) -> Floats:
-        k, d = self.means_.shape
-        if self.covariance_type in TOGETHER:
-            return np.broadcast_to(self.covariances_, (k, d, d))
-        variance = np.broadcast_to(self.covariances_.reshape(k, -1), (k, d))
-        constant = np.isinf(variance).any(axis=0)
-        if constant.any():
-            name = quoted(self._feature_names()[constant][0])
-            raise DegenerateError(f"Expected columns that vary, but {name} never does. Drop it.")
-        return np.asarray(variance[:, :, None] * np.eye(d))
+        """(k, d, d), whatever the kind."""
+        return normal.full_covariances(self.fitted_.model, self.fitted_.reader.names)
 
-    def _joint(self) -> Joint[Any, Any]:
-        return self._joint_of(self.weights_, self.means_, self.precisions_cholesky_)
+    def _place(self, column: Any) -> int:
+        names = self.fitted_.reader.names.tolist()
+        if column in names:
+            return int(names.index(column))
+        if isinstance(column, int | np.integer) and -len(names) <= column < len(names):
+            return int(column) % len(names)
+        raise ValueError(f"Expected one of the columns {names}, got {column!r}.")
 
-    def _joint_of(self, weights: Floats, means: Floats, roots: Floats) -> Joint[Any, Any]:
-        """The model of given weights, means and roots of precisions: A Aᵀ = Σ⁻¹."""
-        mean = np.asarray(means, np.float64)
-        with np.errstate(divide="ignore"):  # a share of nothing, a column that never varies
-            log_prior = np.log(np.asarray(weights, np.float64))
-            variance = 1 / np.asarray(roots, np.float64) ** 2
-        if self.covariance_type not in TOGETHER:
-            variance = np.broadcast_to(variance.reshape(len(mean), -1), mean.shape)
-            return Joint(self._family(), log_prior, GaussianParameters(mean, variance))
-        matrices = np.asarray(roots, np.float64).reshape(-1, *mean.shape[1:] * 2)
-        whitening = tuple(
-            Whitening(A, -2 * float(np.log(np.abs(A.diagonal())).sum())) for A in matrices
-        )
-        inverse = np.linalg.inv(matrices)
-        covariance = inverse.swapaxes(1, 2) @ inverse
-        parameters = MultivariateGaussianParameters(mean, covariance, whitening)
-        return Joint(self._family(), log_prior, parameters)
+    def _part(
+        self, log_shares: Floats, means: Floats, covariance: Floats, places: Array
+    ) -> GaussianMixture:
+        part = GaussianMixture(len(means), random_state=self.random_state)
+        known = self.fitted_.reader.columns
+        names = None if known.names is None else tuple(known.names[j] for j in places)
+        reader = part.reader().of(Columns(type(part).__name__, len(places), names))
+        whitening = whitenings(covariance, None)
+        parameters = MultivariateGaussianParameters(means, covariance, whitening)
+        rule, steps = part.rule(reader), self.fitted_.derived
+        steps = None if steps is None else replace(steps, starts=None, selection=None)
+        joint = Joint(rule.family, log_shares, parameters)
+        part.fitted_ = Fitted(reader, self.fitted_.labels, rule, None, joint, steps)
+        return part
+
+
+def _log_shares(fitted: Fitted, rows: Floats) -> Floats:
+    """log p(k | the observed cells)."""
+    log_joint = fitted.model.log_joint(rows)
+    return np.asarray(log_joint - np.logaddexp.reduce(log_joint, axis=1, keepdims=True))
+
+
+def _checked_roots(fitted: Fitted, given: Any) -> Any:
+    """Roots of precisions that are set by hand."""
+    k, d = fitted.model.parameters.mean.shape
+    kind = normal.covariance_type(fitted.model.family)
+    return normal.checked_precisions(given, kind, k, d)
+
+
+def _with_roots(fitted: Fitted, roots: Any) -> Fitted:
+    """The same with precisions A Aᵀ."""
+    joint = fitted.model
+    stated = normal.joint_of(joint.family, shares(joint), joint.parameters.mean, roots)
+    return replace(fitted, joint=replace(stated, log_prior=joint.log_prior))

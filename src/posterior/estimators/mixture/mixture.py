@@ -1,4 +1,4 @@
-"""A mixture of any families: clusters of any table, and its density."""
+"""Mixtures of any families: clusters of any table, and its density."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.table import Table
-from posterior.estimators.mixed_columns import MixedColumns
-from posterior.estimators.mixture.mixture_stream import StreamingMixture
-from posterior.estimators.mixture.select_components import CRITERIA
-from posterior.generative.joint import Joint, JointStatistics
+from posterior.estimators.estimator import learned
+from posterior.estimators.mixture.base import MixtureBase
+from posterior.generative.hidden_groups import MixtureRule, PseudoShares
+from posterior.generative.joint import Joint
+from posterior.generative.select_components import CRITERIA
 from posterior.generative.start import STARTS
+from posterior.readers.mixed import FamilyRules, MixedColumns
+from posterior.readers.reader import Reader
 
 
-class Mixture(MixedColumns, StreamingMixture):
+class Mixture(MixtureBase):
     """Rows of several hidden groups, on any array or frame, learned by EM.
 
     p(x) = Σ_k π_k ∏ⱼ p(xⱼ | θ_kj)
@@ -132,14 +134,26 @@ default="k-means++"
         self.verbose = verbose
         self.verbose_interval = verbose_interval
 
+    joint_ = learned[Joint[Any, Any]](lambda fitted: fitted.model)
+    plan_ = learned[MixedColumns](lambda fitted: fitted.reader)
+
     @property
     def columns_(self) -> Table:
-        """What each column was taken for."""
-        check_is_fitted(self)
-        return self.columns()
+        """What each column was read as."""
+        fitted = self.settled()
+        return self.plan_.found(self.statistics_.features, fitted.model.parameters)
 
-    def _learned(self, joint: Joint[Any, Any], statistics: JointStatistics[Any]) -> dict[str, Any]:
-        return {"joint_": joint, "plan_": self._planned()}
+    def _rules(self) -> FamilyRules:
+        """Which families the parameters ask for."""
+        asked = dict(self.families) if isinstance(self.families, Mapping) else self.families
+        return FamilyRules(asked, self.prior_rows)
 
-    def _joint(self) -> Joint[Any, Any]:
-        return self.joint_
+    def reader(self) -> MixedColumns:
+        return MixedColumns(self._columns(), self._rules())
+
+    def _current(self, reader: MixedColumns) -> MixedColumns:
+        return reader.under(self._rules())
+
+    def rule(self, reader: Reader) -> MixtureRule:
+        assert isinstance(reader, MixedColumns)
+        return MixtureRule(reader.family(), PseudoShares(self.prior_rows))

@@ -387,7 +387,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
         fitted = self._current()
         return fitted.strangeness(fitted.neighbors(X))
 
-    def explain(self, X: Any, output: int = 0) -> Neighborhood:  # type: ignore[override]
+    def explain(self, X: Any, output: int = 0) -> Neighborhood:
         """The neighbors of one row, their labels, distances and parts of the vote.
 
         Parameters

@@ -166,7 +166,7 @@ class TextClassifier(SummedClassifier):
         self.verbose = verbose
 
     def reader(self) -> Documents:
-        return Documents(self._columns(), base.terms_of(self), verbose=self.verbose)
+        return Documents(self.columns(), base.terms_of(self), verbose=self.verbose)
 
     def _current(self, reader: Documents) -> Documents:
         return replace(self.reader(), column=reader.column)
