@@ -277,7 +277,7 @@ FITS = {  # the kernel that does the work, and the frames of ours until it is ca
         8,
         lambda: posterior.LogisticRegression().fit(ROWS, LABELS),
     ),
-    "KMeans": ("nearest_centers", 7, lambda: posterior.KMeans(2, random_state=0).fit(ROWS)),
+    "KMeans": ("moments", 7, lambda: posterior.KMeans(2, random_state=0).fit(ROWS)),
 }
 
 

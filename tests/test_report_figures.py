@@ -164,6 +164,6 @@ def test_a_model_given_up_early_is_no_rival_of_the_least_log_loss() -> None:
     frame = pd.DataFrame({"x": random.normal(size=120) + 3 * label, "label": label})
     found = compare(frame, "label", models=["naive-bayes", "logistic"])
     early = replace(found.best, name="Early", given_up=3)
-    assert "judged on all folds" not in choice_facts(found, 0).sentence
+    assert "scored on all folds" not in choice_facts(found, 0).sentence
     raced = replace(found, judged=(early, *found.judged))
-    assert "judged on all folds" in choice_facts(raced, 0).sentence
+    assert "scored on all folds" in choice_facts(raced, 0).sentence

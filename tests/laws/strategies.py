@@ -152,6 +152,8 @@ def bits(value: Any) -> Any:
         if value.dtype.kind in "OU":  # the room that strings have is no part of their value
             return bits(value.tolist())
         return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, np.random.RandomState):
+        return bits(value.get_state()[1:])
     if is_dataclass(value):
         return [bits(getattr(value, f.name)) for f in fields(value)]
     if isinstance(value, dict):

@@ -107,7 +107,10 @@ def table(reads: str, n: int = 60) -> tuple[Any, np.ndarray]:
     return X, np.array(["no", "yes"])[y]
 
 
-@every(lambda subject: subject.has("parameters"))
+@every(
+    lambda subject: subject.has("parameters"),
+    but={"TextClassifier": "its weights of words have no intervals; parameters() says so"},
+)
 def test_the_parameters_shown_are_those_that_answer(subject):
     X, y = table(subject.reads)
     if subject.name in ("AODE", "KDB", "TAN"):  # a cell alone is the one that stands for itself

@@ -170,7 +170,7 @@ def test_a_stream_that_took_sentences_for_categories_says_so():
     texts = [" ".join(random.choice(words, 6)) for _ in range(40)]
     table, y = pd.DataFrame({"text": texts}), random.integers(0, 2, 40)
     model = NaiveBayes().partial_fit(table[:5], y[:5], classes=[0, 1])
-    with pytest.warns(UserWarning, match="'text' was taken for categories.*'words'"):
+    with pytest.warns(UserWarning, match="'text' was read as categories.*'words'"):
         model.partial_fit(table[5:], y[5:])
     named = (
         NaiveBayes({"text": "words"}).partial_fit(table[:5], y[:5]).partial_fit(table[5:], y[5:])

@@ -26,7 +26,9 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 def declared(value: Any) -> dict[str, Axes]:
-    """The fields of a value that say their shapes."""
+    """The fields of a value that say their shapes; none of what has no fields."""
+    if not is_dataclass(value):
+        return {}
     return _declared(type(value))  # type: ignore[arg-type]
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators import remote
@@ -30,7 +31,6 @@ from posterior.generative.fitted import Fitted
 from posterior.generative.fold_sums import FOLDS, Trial, folds_of, one_parameter
 from posterior.generative.joint import JointStatistics
 from posterior.generative.rule import CheckedSum, Rule
-from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
 

@@ -11,6 +11,7 @@ import numpy as np
 from posterior.data import validate
 from posterior.data.names import plain
 from posterior.data.table import Table
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats, Integers
 from posterior.neighbors import votes
 from posterior.neighbors.metrics import Metric
@@ -18,7 +19,6 @@ from posterior.neighbors.nearest_rows import Neighbors, neighbors
 from posterior.neighbors.neighbor_explanation import Neighborhood
 from posterior.neighbors.neighbor_search import Search
 from posterior.neighbors.training_rows import TrainingRows
-from posterior.readers.columns import Columns
 from posterior.readers.reader import Reader
 
 

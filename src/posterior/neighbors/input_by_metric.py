@@ -12,10 +12,10 @@ from sklearn.utils import InputTags, check_array
 from posterior.data import frames
 from posterior.data.cells import ArrayColumn, Column
 from posterior.data.rows import SparseRows
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.neighbors.metrics import DENSE, Metric
 from posterior.neighbors.mixed_rows import MixedRows
-from posterior.readers.columns import Columns
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader
 from posterior.readers.table import TableReader, learned_columns

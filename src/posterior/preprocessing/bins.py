@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from posterior import kernels
 from posterior.data import frames
 from posterior.data.rows import Features
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats, Integers
 from posterior.engines.local import Local
-from posterior.readers.columns import Columns
 
 FLOATS = (np.float64, np.float32)
 

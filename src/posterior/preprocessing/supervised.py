@@ -15,10 +15,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from posterior.data import containers, frames, validate
 from posterior.data.rows import readable
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.preprocessing.bins import FLOATS, Discretizer, centers
-from posterior.readers.columns import Columns
 from posterior.statistics.class_cuts import cut_points, ranges
 from posterior.statistics.class_histogram import ClassHistogram, class_histograms
 

@@ -12,9 +12,9 @@ from posterior.data.cells import Column
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows
 from posterior.data.table import Table
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.families.dependence import Coding
-from posterior.readers.columns import Columns
 from posterior.readers.reader import Reader
 from posterior.readers.table import TableReader, learned_columns
 

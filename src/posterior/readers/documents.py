@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.utils import InputTags
 
 from posterior.data import frames
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.engines.local import Local, n_threads
 from posterior.engines.progress import Progress
-from posterior.readers.columns import Columns
 from posterior.readers.reader import Reader
 from posterior.text.analysis import TermSettings
 from posterior.text.arrow_text import ArrowText

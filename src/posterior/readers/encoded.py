@@ -12,9 +12,9 @@ from sklearn.utils import InputTags
 from posterior.data import containers, frames
 from posterior.data.cells import ArrayColumn
 from posterior.data.rows import Features, SparseRows
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.preprocessing.encoding import Encoding
-from posterior.readers.columns import Columns
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader
 

@@ -17,6 +17,7 @@ from posterior.data.frames import Kind
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.engines.local import Local, n_threads
 from posterior.families import (
@@ -32,7 +33,6 @@ from posterior.families import (
 )
 from posterior.families.family import AnyFamily, Family
 from posterior.families.product import Parts
-from posterior.readers.columns import Columns
 from posterior.readers.reader import Reader
 from posterior.readers.table import TableReader, learned_columns
 from posterior.text.term_rows import TermRows

@@ -10,9 +10,9 @@ from sklearn.utils import InputTags
 
 from posterior.data.names import quoted
 from posterior.data.rows import CodedRows, Hard, Rows
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.engines.local import Local
-from posterior.readers.columns import Columns
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader
 from posterior.statistics.algebra import Exactly

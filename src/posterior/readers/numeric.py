@@ -11,8 +11,8 @@ from sklearn.utils import InputTags, check_array
 
 from posterior.data import containers, frames, validate
 from posterior.data.rows import Features, SparseRows, readable
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Floats
-from posterior.readers.columns import Columns
 from posterior.readers.reader import Reader
 
 CSR = (sparse.csr_array, sparse.csr_matrix)

@@ -11,8 +11,8 @@ from sklearn.utils import InputTags
 
 from posterior.data import frames
 from posterior.data.rows import Features
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
-from posterior.readers.columns import Columns
 
 
 class Reader(ABC):

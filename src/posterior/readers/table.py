@@ -12,8 +12,8 @@ from sklearn.utils import InputTags, check_array
 from posterior.data import containers, frames
 from posterior.data.cells import Column
 from posterior.data.rows import readable
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
-from posterior.readers.columns import Columns
 from posterior.readers.reader import Reader
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from posterior.data import containers, frames
 from posterior.data.cells import Column
 from posterior.data.rows import CodedRows
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
-from posterior.readers.columns import Columns
 from posterior.readers.table import TableReader, learned_columns
 
 

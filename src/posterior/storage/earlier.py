@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.discriminative.reservoir import Stream
@@ -44,7 +45,6 @@ from posterior.neighbors.metrics import Metric
 from posterior.neighbors.mixed_rows import MixedRows
 from posterior.neighbors.neighbor_search import Search, SearchMethod
 from posterior.neighbors.training_rows import TrainingRows
-from posterior.readers.columns import Columns
 from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import FamilyRules

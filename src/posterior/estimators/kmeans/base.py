@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.rows import SparseRows
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Codes, Floats
 from posterior.engines.local import Local
 from posterior.estimators import answer_files, remote
@@ -29,7 +30,6 @@ from posterior.generative.kmeans.points import Points, Spread
 from posterior.generative.kmeans.remote_points import RemotePoints
 from posterior.generative.kmeans.seeding import at_random, plus_plus
 from posterior.readers.batch import InOneGroup
-from posterior.readers.columns import Columns
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader
 from posterior.statistics.moments import floats

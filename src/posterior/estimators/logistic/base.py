@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.names import plain
 from posterior.data.rows import Hard, Rows
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.discriminative.logistic_rule import LogisticRule
@@ -24,7 +25,6 @@ from posterior.estimators.estimator import learned
 from posterior.estimators.logistic import settings
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.encoding import Encoding
-from posterior.readers.columns import Columns
 from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.rows import Rows, SparseRows
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.discriminative.logistic_rule import LogisticRule
@@ -22,7 +23,6 @@ from posterior.engines.locate import locate
 from posterior.estimators.logistic import settings
 from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.logistic.logistic_regression import LogisticRegression
-from posterior.readers.columns import Columns
 from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 

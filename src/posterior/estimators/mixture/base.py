@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.rows import HIDDEN, Features, Hard, Rows
 from posterior.data.table import Table
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators import answer_files, remote
@@ -30,7 +31,6 @@ from posterior.generative.select_components import best_number, numbers_of, tota
 from posterior.generative.several_starts import Progress, best_of, warn_of_components
 from posterior.generative.start import Start, embedded, first_groups, points_of
 from posterior.readers.batch import InOneGroup
-from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
 from posterior.sources.remote_rows import RemoteRows

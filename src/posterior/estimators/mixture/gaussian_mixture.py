@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from posterior.data.rows import Features
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.estimators.estimator import learned
 from posterior.estimators.mixture.base import MixtureBase, shares
@@ -27,7 +28,6 @@ from posterior.generative.hidden_groups import HiddenGroups, MixtureRule, Pseudo
 from posterior.generative.joint import Joint
 from posterior.generative.select_components import CRITERIA
 from posterior.generative.start import STARTS
-from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader

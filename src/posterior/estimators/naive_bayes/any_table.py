@@ -100,6 +100,7 @@ class NaiveBayes(SummedClassifier):
     class_count_ = learned[Floats](lambda fitted: fitted.class_weight())
     class_log_prior_ = learned[Floats](lambda fitted: fitted.model.log_prior)
     joint_ = learned[Joint[Any, Any]](lambda fitted: fitted.model)
+    chosen_ = learned[Mapping[int, str]](lambda fitted: fitted.reader.rules.chosen)
     plan_ = learned[MixedColumns](lambda fitted: fitted.reader)
 
     @property

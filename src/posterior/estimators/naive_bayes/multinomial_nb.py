@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Floats
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
@@ -16,7 +17,6 @@ from posterior.families.multinomial import MultinomialParameters
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.rule import ClassPrior, Rule
-from posterior.readers.columns import Columns
 from posterior.readers.labels import Labels
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader

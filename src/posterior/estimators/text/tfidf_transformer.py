@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import containers
 from posterior.data.rows import readable
+from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.estimators.estimator import Estimator, learned
-from posterior.readers.columns import Columns
 from posterior.text.weighting import DocumentFrequencies, Weighting
 
 WEIGHTING: dict[str, Any] = {
