@@ -1,4 +1,4 @@
-"""Shapes of arrays, said beside the fields that hold them: k groups, d columns.
+"""Fields of dataclasses, and shapes of arrays, declared beside the fields: k groups, d columns.
 
     mean: Annotated[Floats, "k, d"]
 
@@ -18,6 +18,11 @@ class Axes(NamedTuple):
 
     names: tuple[str, ...]
     optional: bool = False
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, as they are, not copied."""
+    return {f.name: getattr(value, f.name) for f in fields(value)}
 
 
 def declared(value: Any) -> dict[str, Axes]:

@@ -64,18 +64,18 @@ class Objective:
     def class_weight(self) -> Floats:
         """The weight of the rows of each class."""
         n_classes = max(self.loss.outputs, 2)
-        return np.asarray(self._sum(lambda rows: _class_weight(rows, n_classes)))
+        return np.asarray(self.sum(lambda rows: _class_weight(rows, n_classes)))
 
     def gradient(self, coef: Floats) -> Quadratic:
         """Value and gradient of the smooth part: all but the lasso."""
         loss = self.loss
-        q = self._sum(lambda rows: loss.gradient(rows, coef))
+        q = self.sum(lambda rows: loss.gradient(rows, coef))
         return self._with_penalty(q, coef)
 
     def quadratic(self, coef: Floats) -> Quadratic:
         """With the Hessian (size, size)."""
         loss = self.loss
-        q = self._with_penalty(self._sum(lambda rows: loss.quadratic(rows, coef)), coef)
+        q = self._with_penalty(self.sum(lambda rows: loss.quadratic(rows, coef)), coef)
         assert q.hessian is not None
         q.hessian[np.diag_indices(self.size)] += self.penalty.ridge.ravel()
         m, p = self.shape
@@ -91,7 +91,7 @@ class Objective:
     def diagonal(self, coef: Floats) -> Floats:
         """The diagonal of the Hessian, in the shape of the coefficients."""
         loss = self.loss
-        q = self._sum(lambda rows: loss.diagonal(rows, coef))
+        q = self.sum(lambda rows: loss.diagonal(rows, coef))
         assert q.hessian is not None
         return np.asarray(q.hessian + self.penalty.ridge)
 
@@ -101,7 +101,7 @@ class Objective:
         No Hessian is larger, whatever the coefficients.
         """
         some = self.sampled(rows_per_column * self.shape[1])
-        products = 0.5 * some._sum(self.loss.products)
+        products = 0.5 * some.sum(self.loss.products)
         return np.stack([products + np.diag(ridge) for ridge in self.penalty.ridge])
 
     def curvature(self, coef: Floats) -> Callable[[Floats], Floats]:
@@ -114,7 +114,7 @@ class Objective:
         if isinstance(self.rows, RemoteRows):
             grouped: Rows | RemoteRows = self.rows.map(shared)
         else:
-            shares = self._sum(lambda rows: loss.shares(rows, coef)).together()
+            shares = self.sum(lambda rows: loss.shares(rows, coef)).together()
             grouped = Rows(self.rows.X, Soft(shares))
 
         def product(v: Floats) -> Floats:
@@ -139,7 +139,7 @@ class Objective:
         offset = None if self.rows.offset is None else self.rows.offset[index]
         return replace(self, rows=Rows(take(self.rows.X, index), some, offset))
 
-    def _sum(self, function: Callable[[Rows], Any]) -> Any:
+    def sum(self, function: Callable[[Rows], Any]) -> Any:
         return self.engine.sum(function, self.rows)
 
     def _with_penalty(self, q: Quadratic, coef: Floats) -> Quadratic:

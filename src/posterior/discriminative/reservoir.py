@@ -56,7 +56,7 @@ class Reservoir:
         if len(self) <= room:
             return self
         distinct = self._distinct()
-        return distinct if len(distinct) <= room // 2 else distinct._thinned(room // 2)
+        return distinct if len(distinct) <= room // 2 else distinct.thinned(room // 2)
 
     def _distinct(self) -> Reservoir:
         """Equal rows of a class as one."""
@@ -76,7 +76,7 @@ class Reservoir:
         weight = np.bincount(leader, self.weight, len(self))[kept].astype(np.float64)
         return self._take(kept, weight)
 
-    def _thinned(self, room: int) -> Reservoir:
+    def thinned(self, room: int) -> Reservoir:
         """At most so many rows, the classes alike; rows of no weight go first."""
         random = np.random.default_rng(self.n_seen)  # no chance in it: the same rows stay
         members = [np.flatnonzero((self.codes == k) & (self.weight > 0)) for k in self._classes()]

@@ -1,4 +1,4 @@
-"""What more rows are worth: scores of a model by the number of rows it learned from."""
+"""Learning curves: scores of a model by the number of rows it learned from."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ class LearningPoint:
     rows: int  # that were learned
     log_loss: Measure
     accuracy: Measure
+
+    def scores(self) -> dict[str, Measure]:
+        return {"log_loss": self.log_loss, "accuracy": self.accuracy}
 
 
 def learning_curve(

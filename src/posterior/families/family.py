@@ -11,7 +11,7 @@ import numpy as np
 
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Features, Groups, Hard
-from posterior.data.shapes import declared
+from posterior.data.shapes import declared, fields_of
 from posterior.data.typing import Array, Floats, Integers
 from posterior.families.symbols import Cells, Formula
 from posterior.statistics.algebra import Statistics
@@ -46,8 +46,8 @@ class Intervals:
         return cls(feature, np.full(k * d, name), group, *lines)
 
     def __add__(self, other: Intervals) -> Intervals:
-        names = self.__dataclass_fields__
-        return Intervals(*(np.concatenate([getattr(self, n), getattr(other, n)]) for n in names))
+        pairs = zip(fields_of(self).values(), fields_of(other).values(), strict=True)
+        return Intervals(*map(np.concatenate, pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +134,15 @@ class Family(ABC, Generic[S, P]):
         return score
 
     def impossible(self, statistics: S) -> Array:
-        """Which sums (k, d) no rows can have: what is left when strangers are taken back."""
+        """Which sums (k, d) no rows can have, as when rows are taken back that never came."""
         return statistics.impossible()
 
     def intervals(self, statistics: S, parameters: P, level: float) -> Intervals:
         """Each parameter with its credible interval, as wide as the statistics leave it; NaN where
         that is not known."""
-        lines = []
+        lines, values = [], fields_of(parameters)
         for name, axes in declared(parameters).items():
-            value = getattr(parameters, name)
+            value = values[name]
             if axes.names == ("k", "d") and value is not None:
                 unknown = np.full_like(value, np.nan)
                 lines.append(Intervals.of(name, value, unknown, unknown))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -75,10 +75,10 @@ class StudentT(Family[Histograms, GaussianParameters]):
         start = Tails(np.zeros(1), _spread(all_x - origin, all_W[0], least), 4.0, np.zeros(1))
         whole = kernels.student_fit(all_x - origin, all_W, start, 0.0, least)
         start = Tails(
-            np.repeat(whole.mean, k), np.repeat(whole.square, k), whole.freedom, whole.say
+            np.repeat(whole.mean, k), np.repeat(whole.square, k), whole.freedom, whole.weight
         )
         fit = kernels.student_fit(x - origin, W, start, self.prior.m, least)
-        return fit._replace(mean=fit.mean + origin)
+        return replace(fit, mean=fit.mean + origin)
 
     def scorer(self, parameters: GaussianParameters, bias: Floats) -> Scorer:
         return DENSITY.scorer(parameters, bias)
@@ -94,14 +94,17 @@ class StudentT(Family[Histograms, GaussianParameters]):
         score = DENSITY.evidence(x, everyone).sum(axis=2)
         mean, square = everyone.mean[codes], everyone.variance[codes]
         assert everyone.freedom is not None
-        freedom, say = everyone.freedom[codes], np.stack([c.say for c in columns], axis=1)[codes]
+        freedom, total = (
+            everyone.freedom[codes],
+            np.stack([c.weight for c in columns], axis=1)[codes],
+        )
         w = (np.ones(len(x)) if groups.weight is None else groups.weight)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             apart = x - mean
             u = w * (freedom + 1) / (freedom + apart**2 / square)
-            left = np.maximum(say - u, 1e-9 * say)
+            left = np.maximum(total - u, 1e-9 * total)
             moved = mean - u * apart / left
-            less = np.maximum(say * square - u * apart**2 * say / left, 1e-9 * square) / left
+            less = np.maximum(total * square - u * apart**2 * total / left, 1e-9 * square) / left
         known = np.isfinite(square) & ~np.isnan(x)
         mine = GaussianParameters(
             np.where(known, moved, mean), np.where(known, less, square), freedom

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from posterior.data.typing import Floats
 
@@ -10,13 +10,14 @@ LIGHTEST, HEAVIEST = 200.0, 1.0  # degrees of freedom
 STEPS, TOLERANCE = 500, 1e-6  # of a squared scale, and of the degrees of freedom
 
 
-class Tails(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Tails:
     """Place and squared scale of each group (k,), and the degrees of freedom of all.
 
-    `say` (k,) is what the rows of a group weigh after those far out were weighed down.
+    `weight` (k,) is what the rows of a group weigh after those far out were weighed down.
     """
 
     mean: Floats
     square: Floats
     freedom: float
-    say: Floats
+    weight: Floats

@@ -1,4 +1,4 @@
-"""Which model: comparison out of fold, the one-standard-error rule, calibration."""
+"""Model selection: comparison out of fold, the one-standard-error rule, calibration."""
 
 from posterior.selection.comparison import Comparison, Judged, compare
 

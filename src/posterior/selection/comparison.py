@@ -1,4 +1,4 @@
-"""Which model: all by the same folds, by log loss, and the simplest within one standard error."""
+"""Comparison of models by log loss on the same folds: the simplest within one standard error."""
 
 from __future__ import annotations
 
@@ -47,6 +47,14 @@ class Judged:
     seconds: float
     given_up: int | None = None  # after so many folds, when it could not be chosen any more
 
+    def scores(self) -> dict[str, Measure]:
+        return {
+            "log_loss": self.log_loss,
+            "accuracy": self.accuracy,
+            "brier": self.brier,
+            "calibration_error": self.calibration_error,
+        }
+
     @property
     def log_loss(self) -> Measure:
         return measure(self.held_out, "log_loss")
@@ -91,15 +99,11 @@ class Comparison:
     @property
     def table(self) -> Table:
         """Scores of all models, to read."""
-
-        def column(name: str) -> Array:
-            return np.array([str(getattr(judged, name)) for judged in self.judged])
-
+        found = [judged.scores() for judged in self.judged]
         marks = ["<- chosen" if judged is self.chosen else "" for judged in self.judged]
-        scores = ("log_loss", "accuracy", "brier", "calibration_error")
         return Table(
-            {"model": column("name")}
-            | {name.replace("_", " "): column(name) for name in scores}
+            {"model": np.array([judged.name for judged in self.judged])}
+            | {n.replace("_", " "): np.array([str(s[n]) for s in found]) for n in found[0]}
             | {"": np.array(marks)}
         )
 

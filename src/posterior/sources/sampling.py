@@ -36,25 +36,26 @@ class Kept:
 
     def __add__(self, other: Kept, /) -> Kept:
         last = min(self.last, other.last)
-        mine, theirs = self._below(last), other._below(last)
+        mine, theirs = self.below(last), other.below(last)
         n_rows = self.n_rows + other.n_rows
         both = Kept(mine.keys + theirs.keys, mine.parts + theirs.parts, n_rows, last)
-        return both._cut() if sum(map(len, both.keys)) > 2 * MOST else both
+        return both.cut() if sum(map(len, both.keys)) > 2 * MOST else both
 
     def frame(self) -> Any:
         """The sample."""
-        return _joined([_unpacked(part) for part in self._cut().parts])
+        return _joined([_unpacked(part) for part in self.cut().parts])
 
-    def _cut(self) -> Kept:
+    def cut(self) -> Kept:
         """Not more than a sample has."""
         keys = np.concatenate(self.keys)
         if len(keys) <= MOST:
             return self
-        few = self._below(int(np.partition(keys, MOST - 1)[MOST - 1]))
+        few = self.below(int(np.partition(keys, MOST - 1)[MOST - 1]))
         frame = _joined([_unpacked(part) for part in few.parts])
         return Kept((np.concatenate(few.keys),), (_packed(frame),), self.n_rows, few.last)
 
-    def _below(self, last: int) -> Kept:
+    def below(self, last: int) -> Kept:
+        """The rows of keys up to `last`."""
         if last >= self.last:
             return self
         keys, parts = [], []

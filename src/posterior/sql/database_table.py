@@ -47,7 +47,7 @@ class Table(Source):
             first += frame.num_rows
 
     def summed(self, learner: Any, y: str) -> tuple[Any, Array, JointStatistics[Any]] | None:
-        """A reader, classes and sums that the database takes itself, where it can and that is faster."""
+        """A reader, classes and sums that the database takes itself, where that is faster."""
         if self.inside is False:
             return None
         try:

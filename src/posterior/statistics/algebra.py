@@ -1,14 +1,16 @@
-"""What every statistic can do, and a mixin that derives it from its fields."""
+"""Protocol of statistics, which add, subtract and scale, and a mixin that derives it by fields."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from operator import add
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from posterior.data.rows import Rows
+from posterior.data.shapes import fields_of
 from posterior.data.typing import Array, Floats
 from posterior.statistics.exact import Exact
 
@@ -69,7 +71,7 @@ class Statistics(Addable, Protocol):
         return False
 
     def impossible(self) -> Array:
-        """Which columns of groups (k, d) no rows can have: what is left when strangers leave."""
+        """Which columns of groups (k, d) no rows can have, as when others are taken back."""
         ...
 
     def arrays(self) -> dict[str, Array]:
@@ -82,13 +84,15 @@ class SumOfFields:
 
     __slots__ = ()
 
-    def _each(self, function: Any) -> Self:
-        return type(self)(*(function(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
+    def sums(self) -> dict[str, Exact]:
+        """The fields by name, in order."""
+        return fields_of(self)
+
+    def _each(self, function: Callable[[Exact], Exact]) -> Self:
+        return type(self)(*map(function, self.sums().values()))
 
     def __add__(self, other: Self, /) -> Self:
-        mine = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
-        theirs = (getattr(other, f.name) for f in fields(other))  # type: ignore[arg-type]
-        return type(self)(*(a + b for a, b in zip(mine, theirs, strict=True)))
+        return type(self)(*map(add, self.sums().values(), other.sums().values()))
 
     def __neg__(self) -> Self:
         return self._each(lambda x: -x)
@@ -100,9 +104,9 @@ class SumOfFields:
         return self._each(lambda x: x * factor)
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
+        if not isinstance(other, type(self)):
             return NotImplemented
-        return all(getattr(self, f.name) == getattr(other, f.name) for f in fields(self))  # type: ignore[arg-type]
+        return self.sums() == other.sums()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -122,7 +126,7 @@ class SumOfFields:
         return self
 
     def numbers(self) -> Floats:
-        parts = (getattr(self, f.name).rounded() for f in fields(self))  # type: ignore[arg-type]
+        parts = [part.rounded() for part in self.sums().values()]
         return np.concatenate([p.reshape(len(p), -1) for p in parts], axis=1)
 
     def keeps_rows(self) -> bool:
@@ -130,14 +134,14 @@ class SumOfFields:
 
     def impossible(self) -> Array:
         """A negative weight, or sums of no weight; the weight is the first field."""
-        first, *others = (getattr(self, f.name).sign() for f in fields(self))  # type: ignore[arg-type]
+        first, *others = (part.sign() for part in self.sums().values())
         left = np.any([other != 0 for other in others], axis=0)
         return np.asarray((first < 0) | ((first == 0) & left))
 
     def arrays(self) -> dict[str, Array]:
         parts: dict[str, Array] = {}
-        for f in fields(self):  # type: ignore[arg-type]
-            parts |= getattr(self, f.name).arrays(f.name)
+        for name, part in self.sums().items():
+            parts |= part.arrays(name)
         return parts
 
     @classmethod

@@ -70,7 +70,8 @@ class Histograms:
         values = tuple(numbers(_distinct(cell)) for cell in cells)
         return Histograms(gathered(self.counts, cells, values), shift, self.limit)
 
-    def _limited(self) -> Histograms:
+    def limited(self) -> Histograms:
+        """In cells wide enough that no column has more than the limit."""
         pairs = zip(self.counts.values, self.shift, strict=True)
         shift = [_least_shift(keys(start), int(s), self.limit) for start, s in pairs]
         return self.coarser(np.array(shift, np.int64))
@@ -78,7 +79,7 @@ class Histograms:
     def __add__(self, other: Histograms, /) -> Histograms:
         shift = np.maximum(self.shift, other.shift)
         counts = self.coarser(shift).counts + other.coarser(shift).counts
-        return Histograms(counts, shift, min(self.limit, other.limit))._limited()
+        return Histograms(counts, shift, min(self.limit, other.limit)).limited()
 
     def _with(self, counts: Counts) -> Histograms:
         return Histograms(counts, self.shift, self.limit)

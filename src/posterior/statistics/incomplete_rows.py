@@ -63,7 +63,7 @@ class IncompleteRows:
     __hash__ = None  # type: ignore[assignment]
 
     def take(self, groups: Any) -> IncompleteRows:
-        return IncompleteRows(self.X, self.R[:, groups])._some()
+        return IncompleteRows(self.X, self.R[:, groups]).nonzero()
 
     def placed(self, index: Array, n_groups: int) -> IncompleteRows:
         R = np.zeros((len(self), n_groups))
@@ -79,7 +79,7 @@ class IncompleteRows:
             return self
         place, sign = self._signs()
         kept = np.asarray(sign.any(axis=1))[place]
-        return IncompleteRows(self.X[kept], self.R[kept])._cancelled()
+        return IncompleteRows(self.X[kept], self.R[kept]).cancelled()
 
     def overdrawn(self) -> Array:
         """Groups (k,) from which more of a row was taken back than they had received."""
@@ -94,7 +94,7 @@ class IncompleteRows:
         _, weight, _ = kernels.moments(self.R, place, None, int(place.max()) + 1, False)
         return place, Exact(*weight).sign()
 
-    def _cancelled(self) -> IncompleteRows:
+    def cancelled(self) -> IncompleteRows:
         """Equal rows of opposite weights, pair by pair."""
         sign = np.sign(self.R.sum(axis=1))
         keys = _keys(np.column_stack([self.X, np.abs(self.R)]))
@@ -104,7 +104,8 @@ class IncompleteRows:
         signs = np.repeat(np.sign(net), np.abs(net))
         return IncompleteRows(self.X[rows], signs[:, None] * np.abs(self.R[rows]))
 
-    def _some(self) -> IncompleteRows:
+    def nonzero(self) -> IncompleteRows:
+        """Without rows that no group received."""
         kept = self.R.any(axis=1)
         return IncompleteRows(self.X[kept], self.R[kept])
 

@@ -97,9 +97,9 @@ class TupleCounts:
         for j, (a, b) in enumerate(zip(self.cells, other.cells, strict=True)):
             radix = self.radix(j)
             cells.append(unkeyed(np.union1d(keyed(a, radix), keyed(b, radix)), radix))
-        return self._with_cells(tuple(cells)) + other._with_cells(tuple(cells))
+        return self.with_cells(tuple(cells)) + other.with_cells(tuple(cells))
 
-    def _with_cells(self, cells: tuple[Integers, ...]) -> TupleCounts:
+    def with_cells(self, cells: tuple[Integers, ...]) -> TupleCounts:
         """The same counts among more cells."""
         start = np.concatenate([[0], np.cumsum([len(c) for c in cells])]).astype(np.int64)
         index = []
@@ -135,14 +135,14 @@ class TupleCounts:
         """Without cells and values that no group holds any more."""
         keep = np.asarray(self.table.limbs.any(axis=(0, 2)))
         if keep.all():
-            return self._narrowed()
+            return self.narrowed()
         masks = self.columns(keep)
         cells = tuple(c[m] for c, m in zip(self.cells, masks, strict=True))
         limbs = np.ascontiguousarray(self.table.limbs[:, keep])
         left = replace(self, cells=cells, table=Exact(limbs, self.table.exponent))
-        return left._narrowed()
+        return left.narrowed()
 
-    def _narrowed(self) -> TupleCounts:
+    def narrowed(self) -> TupleCounts:
         """Without values that no cell has: no cell of its own, and none as a parent."""
         held = [np.zeros(n + 1, bool) for n in self.sizes]  # the last is for -1
         for j, cell in enumerate(self.cells):

@@ -12,16 +12,15 @@ from sklearn.base import BaseEstimator
 from posterior.storage.checks import check
 from posterior.storage.earlier import parameters, upgraded
 from posterior.storage.model_file_error import ModelFileError
-from posterior.storage.registry import is_named_tuple
 
 
 def built(kind: Any, state: dict[str, Any]) -> Any:
     """An object of a known class."""
-    if is_named_tuple(kind) or is_dataclass(kind):
-        names = kind._fields if is_named_tuple(kind) else {f.name for f in fields(kind) if f.init}
-        strange = [name for name in state if name not in names]
-        if strange:
-            raise ModelFileError(f"Expected fields of {kind.__name__}, got {strange[0]!r:.60}.")
+    if is_dataclass(kind):
+        names = {f.name for f in fields(kind) if f.init}
+        unknown = [name for name in state if name not in names]
+        if unknown:
+            raise ModelFileError(f"Expected fields of {kind.__name__}, got {unknown[0]!r:.60}.")
         value = kind(**state)
     else:
         check_names(kind, state)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from posterior.data.shapes import declared
+from posterior.data.shapes import declared, fields_of
 from posterior.families.binned import BinnedParameters
 from posterior.families.categorical import CategoricalParameters
 from posterior.families.normal_density import MultivariateGaussianParameters
@@ -39,11 +39,17 @@ class Extent(NamedTuple):
         return f"{self.groups} groups and {sum(self.columns)} columns"
 
 
+@runtime_checkable
+class Shaped(Protocol):
+    """Arrays, sums and rows."""
+
+    shape: tuple[int, ...]
+
+
 def shape_of(value: Any) -> tuple[int, ...]:
     """The shape of an array, of sums or of rows."""
-    shape = getattr(value, "shape", None)
-    expect(isinstance(shape, tuple), "an array")
-    return tuple(shape)  # type: ignore[arg-type]
+    expect(isinstance(value, Shaped) and isinstance(value.shape, tuple), "an array")
+    return tuple(value.shape)
 
 
 def table(value: Any, like: tuple[int, ...] | None = None) -> tuple[int, int]:
@@ -59,7 +65,7 @@ def measured(value: Any) -> Extent:
     """The extent of statistics or parameters; an error if their arrays do not agree."""
     sizes: dict[str, int] = {}
     for name, axes in declared(value).items():
-        array = getattr(value, name)
+        array = fields_of(value)[name]
         if array is not None or not axes.optional:
             _measure(array, axes.names, sizes)
     if not {"k", "d"} <= set(sizes):

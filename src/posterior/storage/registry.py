@@ -61,13 +61,8 @@ def names() -> dict[type, str]:
     return {thing: name for name, thing in classes().items() if name not in MOVED}
 
 
-def is_named_tuple(thing: type) -> bool:
-    return issubclass(thing, tuple) and hasattr(thing, "_fields")
-
-
 def _lasts(thing: type) -> bool:
     """Values made of fields, estimators, and classes that say what of them is stored."""
     if issubclass(thing, BaseException):
         return False
-    fields = is_dataclass(thing) or is_named_tuple(thing)
-    return fields or issubclass(thing, BaseEstimator) or "__getstate__" in vars(thing)
+    return is_dataclass(thing) or issubclass(thing, BaseEstimator) or "__getstate__" in vars(thing)

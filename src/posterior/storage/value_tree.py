@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from posterior.data.shapes import fields_of
 from posterior.data.typing import Array
 from posterior.storage.arrays import check_empty, from_tensor, to_tensor
 from posterior.storage.building import built, check_names
 from posterior.storage.codecs import BY_TAG, codec_of
 from posterior.storage.model_file_error import ModelFileError, expect
-from posterior.storage.registry import classes, is_named_tuple, names
+from posterior.storage.registry import classes, names
 
 DEEPEST = 100
 LARGEST = 1 << 63  # whole numbers from here on are written in hexadecimal digits
@@ -165,10 +166,9 @@ class Reader:
 
 def state_of(value: Any) -> dict[str, Any]:
     """What is stored of an object of this package."""
-    if is_named_tuple(type(value)):
-        return dict(value._asdict())
     if is_dataclass(value):
-        return {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        made = {f.name for f in fields(value) if f.init}
+        return {name: part for name, part in fields_of(value).items() if name in made}
     state: dict[str, Any] = value.__getstate__()
     check_names(type(value), state)
     return state

@@ -146,8 +146,7 @@ def _chosen(
     )
     best = comparison.chosen
     assert best.candidate is not None
-    names = ("log_loss", "accuracy", "brier", "calibration_error")
-    scores = {name: asdict(getattr(best, name)) for name in names}
+    scores = {name: asdict(score) for name, score in best.scores().items()}
     classifier = best.candidate.classifier.set_params(calibrator=best.calibrator)
     return Found(best.key, best.name, classifier, scores)
 

@@ -84,13 +84,14 @@ def _facts(facts: Facts) -> dict[str, Any]:
     """The answer in short; the file beside the page has all of it."""
     from posterior.app.report.report_schema import plain
 
-    names = ("key", "name", "log_loss", "accuracy", "brier", "calibration_error")
     return {
         "chosen": facts.choice.key,
         "summary": facts.choice.summary,
         "rows": facts.data.rows,
         "classes": facts.classes,
-        "comparison": [{name: plain(getattr(c, name)) for name in names} for c in facts.candidates],
+        "comparison": [
+            {"key": c.key, "name": c.name, **plain(c.scores())} for c in facts.candidates
+        ],
         "flags": [
             {"column": column.name, "kind": flag.kind, "text": flag.text}
             for column in facts.data.columns

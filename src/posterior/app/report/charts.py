@@ -62,8 +62,8 @@ def _comparison(facts: Facts) -> list[Figure]:
             continue
         chart = plots.comparison(
             shortened([c.name for c in drawn]),
-            [getattr(c, name).value for c in drawn],
-            [_error(getattr(c, name)) for c in drawn],
+            [c.scores()[name].value for c in drawn],
+            [_error(c.scores()[name]) for c in drawn],
             score=said,
             chosen=next((short(c.name, 28) for c in drawn if c.key == facts.choice.key), None),
             limit=facts.choice.threshold if name == "log_loss" else None,
@@ -75,12 +75,12 @@ def _comparison(facts: Facts) -> list[Figure]:
 
 
 def _near(models: Sequence[CandidateFacts], name: str) -> list[CandidateFacts]:
-    others = [getattr(c, name).value for c in models if c.kind != "baseline"]
+    others = [c.scores()[name].value for c in models if c.kind != "baseline"]
     if not others:
         return list(models)
     room = FAR * max(max(others) - min(others), 1e-9)
     low, high = min(others) - room, max(others) + room
-    return [c for c in models if c.kind != "baseline" or low <= getattr(c, name).value <= high]
+    return [c for c in models if c.kind != "baseline" or low <= c.scores()[name].value <= high]
 
 
 def _error(found: Measure) -> float:
@@ -147,11 +147,11 @@ def _learning(learning: LearningCurves) -> list[Figure]:
         curves = {
             f"{curve.name} ({curve.kind})": (
                 [p.rows for p in curve.points],
-                [getattr(p, name).value for p in curve.points],
-                [_error(getattr(p, name)) for p in curve.points],
+                [p.scores()[name].value for p in curve.points],
+                [_error(p.scores()[name]) for p in curve.points],
             )
             for curve in learning.curves
-            if any(math.isfinite(getattr(p, name).value) for p in curve.points)
+            if any(math.isfinite(p.scores()[name].value) for p in curve.points)
         }
         if curves:
             chart = plots.learning_curve(curves, said, percent=name == "accuracy")

@@ -28,17 +28,17 @@ from posterior.plots.saving import bundle
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = 12  # lines of a long table that are seen at once
 FILTERS = (  # words that the templates use
-    "count",
-    "extent",
-    "gaps",
-    "measure",
-    "number",
-    "percent",
-    "percent_measure",
-    "score",
-    "seconds",
-    "short",
-    "unbroken",
+    phrases.count,
+    phrases.extent,
+    phrases.gaps,
+    phrases.measure,
+    phrases.number,
+    phrases.percent,
+    phrases.percent_measure,
+    phrases.score,
+    phrases.seconds,
+    phrases.short,
+    phrases.unbroken,
 )
 CONFUSED = 10  # pairs of classes that are named
 
@@ -123,7 +123,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {name: getattr(phrases, name) for name in FILTERS}
+    environment.filters |= {phrase.__name__: phrase for phrase in FILTERS}
     environment.filters["gap"] = _widest_gap
     return environment
 

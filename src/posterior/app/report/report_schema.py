@@ -1,6 +1,6 @@
-"""What a report knows: plain values that become JSON as they stand.
+"""Facts of a report: plain values that become JSON as they stand.
 
-Every number that judges a model is out of sample, and can be computed again from `predictions`,
+Every score of a model is out of sample, and can be computed again from `predictions`,
 which holds the out-of-fold probabilities of every row. Lists over classes follow `Facts.classes`.
 Rows are numbered as in the file: the first row below the header is row 1.
 """
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Literal
 
+from posterior.data.shapes import fields_of
 from posterior.evaluation.learning import LearningPoint as LearningPoint
 from posterior.evaluation.ranking import RankCurve as RankCurve
 from posterior.evaluation.reliability import Reliability as Reliability
@@ -74,6 +75,14 @@ class CandidateFacts:
     log_loss_uncalibrated: float | None  # where it was calibrated: before
     seconds: float
     note: str | None  # sampled, and why
+
+    def scores(self) -> dict[str, Measure]:
+        return {
+            "log_loss": self.log_loss,
+            "accuracy": self.accuracy,
+            "brier": self.brier,
+            "calibration_error": self.calibration_error,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +335,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if is_dataclass(value):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        return {name: plain(part) for name, part in fields_of(value).items()}
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -11,8 +11,8 @@ from posterior.kernels.tails import HEAVIEST, LIGHTEST, STEPS, TOLERANCE, Tails
 
 def student_fit(x: Floats, W: Floats, start: Tails, m: float, least: float) -> Tails:
     """The most probable t of values (m,) with weights (k, m), from a start to which m rows pull."""
-    mean, square, say = start.mean.copy(), start.square.copy(), np.zeros(len(W))
+    mean, square, total = start.mean.copy(), start.square.copy(), np.zeros(len(W))
     x, W = np.ascontiguousarray(x), np.ascontiguousarray(W)
     prior, stop = (m, start.mean, start.square, least), (STEPS, TOLERANCE, HEAVIEST, LIGHTEST)
-    nu = _compiled.student_fit(x, W, *prior, *stop, mean, square, say, start.freedom)
-    return Tails(mean, square, nu, say)
+    nu = _compiled.student_fit(x, W, *prior, *stop, mean, square, total, start.freedom)
+    return Tails(mean, square, nu, total)

@@ -24,24 +24,24 @@ def student_fit(x: Floats, W: Floats, start: Tails, m: float, least: float) -> T
 
     and no squared scale is less than `least`.
     """
-    mean, square, nu, say = start
+    mean, square, nu, total = start.mean, start.square, start.freedom, start.weight
     rows = W.sum(axis=1)
     for _ in range(STEPS):
         z = x - mean[:, None]
         delta = z**2 / square[:, None]
         u = W * (nu + 1) / (nu + delta)
         pull = start.mean - mean
-        say = u.sum(axis=1) + m
-        moved = np.where(say > 0, ((u * z).sum(axis=1) + m * pull) / say, 0.0)
-        scatter = (u * z**2).sum(axis=1) + m * (start.square + pull**2) - say * moved**2
-        scale = np.where(say > 0, np.maximum(scatter / (rows + m), least), square)
+        total = u.sum(axis=1) + m
+        moved = np.where(total > 0, ((u * z).sum(axis=1) + m * pull) / total, 0.0)
+        scatter = (u * z**2).sum(axis=1) + m * (start.square + pull**2) - total * moved**2
+        scale = np.where(total > 0, np.maximum(scatter / (rows + m), least), square)
         freedom = _stepped(nu, delta, W, float(rows.sum()))
         still = bool((np.abs(scale - square) <= TOLERANCE * square).all())
         still = still and abs(freedom - nu) <= TOLERANCE * nu
         mean, square, nu = mean + moved, scale, freedom
         if still:
             break
-    return Tails(mean, square, nu, say)
+    return Tails(mean, square, nu, total)
 
 
 def _stepped(nu: float, delta: Floats, W: Floats, n: float) -> float:
