@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*(r.replace(' ', '') for r in t$(1)))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test coverage fuzz lint format warnings pure bench peers benchmarks-page docs reproductions measurements changelog dist clean
+.PHONY: help demo test coverage fuzz lint format stubs warnings pure bench peers benchmarks-page docs reproductions measurements changelog dist clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -68,6 +68,10 @@ lint: $(VENV)/.lint ## check style (ruff) and types (mypy)
 format: $(VENV)/.lint ## mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+stubs: $(VENV)/.package ## types of the compiled kernels, for mypy and editors, as nanobind tells them
+	@$(BIN)/python -m nanobind.stubgen -q -m posterior.kernels._compiled \
+	  -o src/posterior/kernels/_compiled.pyi
 
 warnings: $(VENV)/.package ## compile the C++ with warnings as errors
 	@cmake=$$(PATH="$(abspath $(BIN)):$$PATH" command -v cmake) && \

@@ -2,11 +2,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "centers.hpp"
@@ -288,7 +290,7 @@ void bind_tables_of_numbers(nb::module_& m) {
                                                p::data(farthest), p::data(place), radius, fresh},
                                               p::data(labels));
               }
-              return nb::make_tuple(search.moved, search.looked);
+              return std::tuple(search.moved, search.looked);
           },
           "X"_a.noconvert(), "origin"_a.noconvert(), "points"_a.noconvert(), "table"_a.noconvert(),
           "half"_a.noconvert(), "number"_a.noconvert(), "upper"_a.noconvert(), "lower"_a.noconvert(),
@@ -330,7 +332,7 @@ void bind_tables_of_numbers(nb::module_& m) {
                   nb::gil_scoped_release free;
                   s = p::survey(p::data(x), x.shape(0));
               }
-              return nb::make_tuple(s.smallest, s.largest, s.lowest_bit, s.whole, s.finite);
+              return std::tuple(s.smallest, s.largest, s.lowest_bit, s.whole, s.finite);
           },
           "x"_a.noconvert());
 }
@@ -562,8 +564,8 @@ void bind_cuts(nb::module_& m) {
                   cells = p::class_cells(p::data(key), key.shape(0), bits, classes, limit);
               }
               const std::size_t size = cells.end.size();
-              return nb::make_tuple(given(std::move(cells.end), {size}),
-                                    given(std::move(cells.count), {size, classes}), cells.moved);
+              return std::tuple(given(std::move(cells.end), {size}),
+                                given(std::move(cells.count), {size, classes}), cells.moved);
           },
           "key"_a.noconvert(), "bits"_a, "classes"_a, "limit"_a);
     m.def("sort_column",
@@ -632,11 +634,11 @@ void bind_trees(nb::module_& m) {
               const std::size_t d = X.shape(1), nodes = grown.child.size() / p::kBranches,
                                 leaves = grown.start.size() - 1,
                                 blocks = grown.number.size() / p::kBranches;
-              return nb::make_tuple(given(std::move(grown.boxes), {nodes, d, 2, p::kBranches}),
-                                    given(std::move(grown.child), {nodes, p::kBranches}),
-                                    given(std::move(grown.start), {leaves + 1}),
-                                    given(std::move(grown.points), {blocks, d, p::kBranches}),
-                                    given(std::move(grown.number), {blocks, p::kBranches}));
+              return std::tuple(given(std::move(grown.boxes), {nodes, d, 2, p::kBranches}),
+                                given(std::move(grown.child), {nodes, p::kBranches}),
+                                given(std::move(grown.start), {leaves + 1}),
+                                given(std::move(grown.points), {blocks, d, p::kBranches}),
+                                given(std::move(grown.number), {blocks, p::kBranches}));
           },
           "X"_a.noconvert());
     m.def("find_leaves",
@@ -878,7 +880,7 @@ NB_MODULE(_compiled, m) {
                   nb::gil_scoped_release free;
                   bits = p::bits_of_products(p::data(a), p::data(b), a.size());
               }
-              return nb::make_tuple(bits.lowest, bits.top);
+              return std::tuple(bits.lowest, bits.top);
           },
           "a"_a.noconvert(), "b"_a.noconvert());
     m.def("add_products_exactly",

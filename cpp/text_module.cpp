@@ -264,7 +264,7 @@ void bind_rows(nb::class_<Bag>& bag, nb::class_<p::HashedRows>& hashed) {
 
 void bind_text(nb::module_& m) {
     nb::class_<Documents>(m, "Documents")
-        .def(nb::init<nb::tuple>(), "strings"_a)
+        .def(nb::init<nb::typed<nb::tuple, nb::object, nb::ellipsis>>(), "strings"_a)
         .def(nb::init<Vector<std::uint8_t>, Vector<std::int32_t>, std::optional<Vector<bool>>>(),
              "data"_a.noconvert(), "offsets"_a.noconvert(), "valid"_a.none())
         .def(nb::init<Vector<std::uint8_t>, Vector<std::int64_t>, std::optional<Vector<bool>>>(),

@@ -15,6 +15,7 @@ from posterior.app.report import phrases
 from posterior.app.report import report_schema as s
 from posterior.app.report.charts import draw
 from posterior.app.report.page import SECTIONS, render
+from posterior.evaluation.held_out import SCORES
 
 pytestmark = pytest.mark.once
 
@@ -25,7 +26,8 @@ SHARE = s.Measure(0.9421, 0.0113)
 
 
 def candidate(key, name, kind, log_loss=0.1234, accuracy=0.9421):
-    fold = s.FoldScore(0, 30, log_loss, accuracy, 0.05, 0.02)
+    values = dict.fromkeys(SCORES, 0.0512) | {"log_loss": log_loss, "accuracy": accuracy}
+    fold = s.FoldScore(fold=0, rows=30, **values, calibration_error=0.02)
     return s.CandidateFacts(
         key=key,
         name=name,
@@ -34,9 +36,7 @@ def candidate(key, name, kind, log_loss=0.1234, accuracy=0.9421):
         simplicity=1,
         rows=300,
         calibration=None,
-        log_loss=s.Measure(log_loss, 0.0123),
-        accuracy=s.Measure(accuracy, 0.0113),
-        brier=s.Measure(0.0512, 0.0041),
+        **{name: s.Measure(value, 0.0123) for name, value in values.items()},
         calibration_error=s.Measure(0.0213, None),
         folds=[fold],
         log_loss_uncalibrated=None,

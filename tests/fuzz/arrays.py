@@ -11,10 +11,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import posterior.kernels._compiled as compiled
 from files import pick
 from models import EVERYONE, MORE
 from scipy import sparse
+
+import posterior.kernels._compiled as compiled
 
 SIZES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 65, 130]
 WIDTHS = [1, 2, 3, 7, 8, 9, 16, 17, 33]

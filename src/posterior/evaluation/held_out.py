@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,35 +38,28 @@ class HeldOut:
         return self.classes[self.log_proba.argmax(axis=1)]
 
     def losses(self) -> dict[str, Floats]:
-        """Log loss, Brier score and correctness of each row."""
-        own = self.log_proba[np.arange(len(self.codes)), self.codes]
-        proba = self.proba
-        truth = np.zeros_like(proba)
-        truth[np.arange(len(self.codes)), self.codes] = 1
-        return {
-            "log_loss": -own,
-            "accuracy": (self.log_proba.argmax(axis=1) == self.codes).astype(np.float64),
-            "brier": ((proba - truth) ** 2).sum(axis=1),
-        }
+        """Scores of each row, by name."""
+        return {name: score.of_rows(self) for name, score in SCORES.items()}
 
-    def _mean(self, name: str) -> float:
-        return float(np.average(self.losses()[name], weights=self.weight))
+    def mean(self, name: str) -> float:
+        """A score of all rows."""
+        return float(np.average(SCORES[name].of_rows(self), weights=self.weight))
 
     @property
     def log_loss(self) -> float:
-        return self._mean("log_loss")
+        return self.mean("log_loss")
 
     @property
     def accuracy(self) -> float:
-        return self._mean("accuracy")
+        return self.mean("accuracy")
 
     @property
     def brier(self) -> float:
-        return self._mean("brier")
+        return self.mean("brier")
 
     @property
     def scores(self) -> Table:
-        """Log loss, accuracy and Brier score of each fold."""
+        """Scores of each fold."""
         losses = self.losses()
         folds = np.zeros(len(self.codes), np.int32) if self.folds is None else self.folds
         w = np.ones(len(self.codes)) if self.weight is None else self.weight
@@ -78,18 +72,51 @@ class HeldOut:
 
     def standard_error(self, name: str) -> float:
         """Of a mean: from fold to fold, or from row to row where each row was a fold."""
-        parts = self.losses()[name] if self.folds is None else self.scores[name]
+        parts = SCORES[name].of_rows(self) if self.folds is None else self.scores[name]
         return float(np.std(parts, ddof=1) / np.sqrt(len(parts))) if len(parts) > 1 else np.nan
 
     def __str__(self) -> str:
-        names = ("log_loss", "accuracy", "brier")
         kind = "leave-one-out" if self.folds is None else f"{len(self.scores)}-fold"
-        means = np.array([self._mean(n) for n in names])
-        errors = np.array([self.standard_error(n) for n in names])
-        table = Table({"score": np.array(names), "mean": means, "standard error": errors})
+        means = np.array([self.mean(name) for name in SCORES])
+        errors = np.array([self.standard_error(name) for name in SCORES])
+        table = Table({"score": np.array([*SCORES]), "mean": means, "standard error": errors})
         return f"{kind} cross-validation of {len(self.codes)} rows\n{table}"
 
     __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A mean over rows."""
+
+    title: str
+    of_rows: Callable[[HeldOut], Floats]  # (n,)
+    percent: bool = False  # a share of the rows
+    higher_is_better: bool = False
+
+
+def log_loss(held_out: HeldOut) -> Floats:
+    """-log p(y | x)."""
+    return -held_out.log_proba[np.arange(len(held_out.codes)), held_out.codes]
+
+
+def correct(held_out: HeldOut) -> Floats:
+    """1 where the most probable class is the true one."""
+    return (held_out.log_proba.argmax(axis=1) == held_out.codes).astype(np.float64)
+
+
+def brier(held_out: HeldOut) -> Floats:
+    """Σ_k (p(k | x) - [k = y])²."""
+    proba = held_out.proba
+    proba[np.arange(len(proba)), held_out.codes] -= 1
+    return (proba**2).sum(axis=1)
+
+
+SCORES = {  # the one list: of a fold, of a comparison, of a report and of the commands
+    "log_loss": Score("log loss", log_loss),
+    "accuracy": Score("accuracy", correct, percent=True, higher_is_better=True),
+    "brier": Score("Brier score", brier),
+}
 
 
 def aligned(log_proba: Floats, known: Array, classes: Array) -> Floats:

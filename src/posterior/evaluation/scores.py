@@ -25,10 +25,9 @@ class Measure:
 
 
 def measure(held_out: HeldOut, name: str) -> Measure:
-    """Mean and standard error of "log_loss", "accuracy" or "brier"."""
-    value = float(np.average(held_out.losses()[name], weights=held_out.weight))
+    """Mean and standard error of a score: "log_loss", "accuracy" or "brier"."""
     error = held_out.standard_error(name)
-    return Measure(value, float(error) if np.isfinite(error) else None)
+    return Measure(held_out.mean(name), error if np.isfinite(error) else None)
 
 
 def confusion(held_out: HeldOut) -> Integers:

@@ -143,8 +143,9 @@ class Family(ABC, Generic[S, P]):
     def intervals(self, statistics: S, parameters: P, level: float) -> Intervals:
         """Each parameter with its credible interval, as wide as the statistics leave it; NaN where
         that is not known."""
-        lines, values = [], fields_of(parameters)
-        for name, axes in declared(parameters).items():
+        lines, shapes = [], declared(parameters)
+        values = fields_of(parameters) if shapes else {}
+        for name, axes in shapes.items():
             value = values[name]
             if axes.names == ("k", "d") and value is not None:
                 unknown = np.full_like(value, np.nan)

@@ -31,7 +31,7 @@ class Centers:
         turned = np.ascontiguousarray(table.swapaxes(1, 2))
         return cls(origin, points, turned, half.astype(points.dtype), number)
 
-    def arrays(self) -> tuple[Array, ...]:
+    def arrays(self) -> tuple[Array, Array, Array, Array, Codes]:
         return self.origin, self.points, self.table, self.half, self.number
 
 

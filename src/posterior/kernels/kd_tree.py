@@ -22,5 +22,5 @@ class Tree:
     points: Array  # (blocks, d, 8)
     number: Codes  # (blocks, 8) of the rows, as they were given
 
-    def arrays(self) -> tuple[Array, ...]:
+    def arrays(self) -> tuple[Array, Codes, Codes, Array, Codes]:
         return self.boxes, self.child, self.start, self.points, self.number

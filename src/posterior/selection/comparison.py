@@ -15,7 +15,7 @@ from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.calibration import Calibrator
-from posterior.evaluation.held_out import HeldOut, floored
+from posterior.evaluation.held_out import SCORES, HeldOut, floored
 from posterior.evaluation.reliability import calibration_measure
 from posterior.evaluation.scores import Measure, measure
 from posterior.generative.fold_sums import stratified_folds
@@ -52,12 +52,8 @@ class Judged:
     given_up: int | None = None  # after so many folds, when it could not be chosen any more
 
     def scores(self) -> dict[str, Measure]:
-        return {
-            "log_loss": self.log_loss,
-            "accuracy": self.accuracy,
-            "brier": self.brier,
-            "calibration_error": self.calibration_error,
-        }
+        means = {name: measure(self.held_out, name) for name in SCORES}
+        return means | {"calibration_error": self.calibration_error}
 
     @property
     def log_loss(self) -> Measure:

@@ -123,17 +123,21 @@ def _shown(facts: Facts) -> list[Any]:
 def _comparison(facts: Facts) -> Table:
     from rich.table import Table
 
+    from posterior.evaluation.held_out import SCORES
+
     table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="dim")
     table.add_column("\nmodel", no_wrap=True)
-    for name in ("\nlog loss", "accuracy\n%", "Brier\nscore", "calibration\nerror %"):
+    scores = [f"{s.title}\n%" if s.percent else f"\n{s.title}" for s in SCORES.values()]
+    for name in (*scores, "calibration\nerror %"):
         table.add_column(name, justify="right", no_wrap=True)
     for model in facts.candidates:
         chosen = model.key == facts.choice.key
         table.add_row(
             f"{'*' if chosen else ' '} {model.name}",
-            _number(model.log_loss),
-            _percent(model.accuracy),
-            _number(model.brier),
+            *(
+                _percent(model.scores()[name]) if score.percent else _number(model.scores()[name])
+                for name, score in SCORES.items()
+            ),
             _percent(model.calibration_error),
             style="bold" if chosen else None,
         )

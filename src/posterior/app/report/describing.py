@@ -21,8 +21,9 @@ from posterior.app.report.report_schema import (
 from posterior.data import frames
 from posterior.estimators import NaiveBayes
 from posterior.estimators.table_classifier import TableClassifier
+from posterior.evaluation.held_out import SCORES
 from posterior.evaluation.reliability import calibration_measure
-from posterior.evaluation.scores import Measure
+from posterior.evaluation.scores import Measure, measure
 from posterior.preprocessing.numbers import ScaledNumber
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
 from posterior.selection.candidates import candidates
@@ -102,16 +103,13 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
     scores = judged.held_out.scores
     calibration, without = calibration_measure(judged.held_out)
     folds = [
-        FoldScore(int(f), int(n), float(loss), float(accuracy), float(brier), float(error))
-        for f, n, loss, accuracy, brier, error in zip(
-            scores["fold"],
-            scores["rows"],
-            scores["log_loss"],
-            scores["accuracy"],
-            scores["brier"],
-            without,
-            strict=True,
+        FoldScore(
+            fold=int(fold),
+            rows=int(scores["rows"][i]),
+            **{name: float(scores[name][i]) for name in SCORES},
+            calibration_error=float(without[i]),
         )
+        for i, fold in enumerate(scores["fold"])
     ]
     note = None
     if len(judged.index) < n_rows:
@@ -126,9 +124,7 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
         simplicity=judged.simplicity,
         rows=len(judged.index),
         calibration=judged.calibration,
-        log_loss=judged.log_loss,
-        accuracy=judged.accuracy,
-        brier=judged.brier,
+        **{name: measure(judged.held_out, name) for name in SCORES},
         calibration_error=calibration,
         folds=folds,
         log_loss_uncalibrated=judged.raw.log_loss if judged.calibration else None,

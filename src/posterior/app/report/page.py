@@ -22,6 +22,7 @@ from posterior.app.report.report_schema import (
     Subgroup,
 )
 from posterior.app.report.subgroups_section import SMALLEST_GROUP
+from posterior.evaluation.held_out import SCORES
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
 from posterior.plots.saving import bundle
 
@@ -94,6 +95,7 @@ def render(
         .get_template("report.html")
         .render(
             facts=facts,
+            scores=SCORES,
             figures=figures,
             sections=_present(facts, figures),
             flags=_flags(facts),

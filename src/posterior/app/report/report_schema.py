@@ -77,12 +77,7 @@ class CandidateFacts:
     note: str | None  # sampled, and why
 
     def scores(self) -> dict[str, Measure]:
-        return {
-            "log_loss": self.log_loss,
-            "accuracy": self.accuracy,
-            "brier": self.brier,
-            "calibration_error": self.calibration_error,
-        }
+        return {name: part for name, part in fields_of(self).items() if isinstance(part, Measure)}
 
 
 @dataclass(frozen=True, slots=True)

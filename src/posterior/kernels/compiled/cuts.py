@@ -48,5 +48,4 @@ def mdl_cuts(
     log_table: Floats | None = None,
 ) -> Integers:
     """Where to cut, by Fayyad and Irani (1993): ascending i, each between entries i - 1 and i."""
-    found: Integers = _compiled.mdl_cuts(value, code, weight, n_classes, log_table)
-    return found
+    return _compiled.mdl_cuts(value, code, weight, n_classes, log_table)

@@ -20,7 +20,17 @@ def nearest_strings(
     Strings have up to 64 letters. An edit inserts, deletes or replaces a letter, or swaps two
     neighbors that then stay as they are; normalized, edits over the length of the longer string.
     """
-    asked = queries.letters, queries.start
-    known = dictionary.strings.letters, dictionary.strings.start, dictionary.n_letters
-    rows = dictionary.row, dictionary.first
-    _compiled.nearest_strings(*asked, *known, *rows, swaps, normalized, distance, row)
+    known = dictionary.strings
+    _compiled.nearest_strings(
+        queries.letters,
+        queries.start,
+        known.letters,
+        known.start,
+        dictionary.n_letters,
+        dictionary.row,
+        dictionary.first,
+        swaps,
+        normalized,
+        distance,
+        row,
+    )

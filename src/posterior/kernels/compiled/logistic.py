@@ -31,12 +31,10 @@ def logistic_sums(
     known = None if offset is None else offset.reshape(-1)
     rows = codes, weight, known
     if not isinstance(X, SparseRows):
-        out = (gradient, gradient_b, residual, hessian)
-        return (
-            _compiled.logistic_sums(X, origin, *rows, coef, intercept, *out),
-            gradient,
-            gradient_b,
+        value = _compiled.logistic_sums(
+            X, origin, *rows, coef, intercept, gradient, gradient_b, residual, hessian
         )
+        return value, gradient, gradient_b
     table, sums = np.ascontiguousarray(coef.T), np.zeros(coef.shape[::-1])
     value = _compiled.sparse_logistic_sums(
         X.data, X.column, X.start, X.n_columns, *rows, table, intercept, sums, gradient_b, residual

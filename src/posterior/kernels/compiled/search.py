@@ -19,8 +19,18 @@ def nearest_bounded(X: Array, centers: Centers, bounds: Bounds, labels: Codes) -
     Looks only at groups that may hold a nearer center, and the bounds follow.
     """
     b, lanes = bounds, 64 // X.itemsize
-    known = b.upper, b.lower, b.way, b.farthest, b.place, b.radius, b.fresh
-    moved, looked = _compiled.nearest_bounded(X, *centers.arrays(), *known, labels)
+    moved, looked = _compiled.nearest_bounded(
+        X,
+        *centers.arrays(),
+        b.upper,
+        b.lower,
+        b.way,
+        b.farthest,
+        b.place,
+        b.radius,
+        b.fresh,
+        labels,
+    )
     return moved, looked * lanes / len(centers.number)
 
 

@@ -68,8 +68,8 @@ def moments_without(
 ) -> tuple[Floats, Floats, Floats]:
     """Weight, mean and scatter (n, d) of each row's group without the row."""
     left, mean, scatter = np.empty(X.shape), np.empty(X.shape), np.empty(X.shape)
-    table = (part for p in sums for part in (p.high, p.low))
-    _compiled.moments_without(X, codes, weight, *table, left, mean, scatter)
+    w, s, q = ((pair.high, pair.low) for pair in sums)
+    _compiled.moments_without(X, codes, weight, *w, *s, *q, left, mean, scatter)
     return left, mean, scatter
 
 
@@ -101,10 +101,10 @@ def add_products(x: Floats, y: Floats, ends: Integers, out: Floats) -> None:
 
 def sums_of_products(a: Floats, b: Floats) -> Sum:
     """Exact Σₜ a_t b_t over the first axis."""
-    flat = [np.ascontiguousarray(x).reshape(len(x), -1) for x in (a, b)]
-    lowest, top = _compiled.bits_of_products(*flat)
+    x, y = (np.ascontiguousarray(table).reshape(len(table), -1) for table in (a, b))
+    lowest, top = _compiled.bits_of_products(x, y)
     total = _zeros(a.shape[1:], lowest, top + len(a).bit_length())
-    _compiled.add_products_exactly(*flat, *total)
+    _compiled.add_products_exactly(x, y, *total)
     return total
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from posterior.data.typing import Array, Codes, Integers
 from posterior.kernels.terms import (
     Cells,
     Documents,
+    Hashed,
     Rule,
     Terms,
     Utf8Column,
@@ -20,13 +21,14 @@ from posterior.kernels.terms import (
     rows_not_kept,
 )
 
+Counted = TypeVar("Counted", _compiled.Bag, _compiled.HashedRows)
 UNITS = {"word": 0, "char": 1, "char_wb": 2}
 
 
 class CompiledBag:
     """A `Bag` whose table and entries are in C++."""
 
-    def __init__(self, bag: Any, given: Terms | None = None) -> None:
+    def __init__(self, bag: _compiled.Bag, given: Terms | None = None) -> None:
         self.bag = bag
         self.terms = _terms(bag) if given is None else given
 
@@ -89,23 +91,23 @@ class CompiledLookup:
     """A `Lookup` by a hash table."""
 
     terms: Terms
-    table: Any
+    table: _compiled.Lookup
 
 
-def _terms(bag: Any) -> Terms:
+def _terms(bag: _compiled.Bag) -> Terms:
     data, starts = np.empty(bag.n_bytes, np.uint8), np.empty(bag.n_terms + 1, np.int64)
     bag.terms(data, starts)
     return Terms(data, starts)
 
 
-def _rule(rule: Rule) -> Any:
+def _rule(rule: Rule) -> _compiled.Rule:
     stop = Terms.of(rule.stop_words)
     return _compiled.Rule(
         UNITS[rule.unit], *rule.ngrams, rule.lowercase, rule.min_length, stop.data, stop.starts
     )
 
 
-def _read(documents: Documents) -> Any:
+def _read(documents: Documents) -> _compiled.Documents:
     if isinstance(documents, Utf8Column):
         return _compiled.Documents(documents.data, documents.offsets, documents.valid)
     documents = tuple(documents)  # nobody changes it while the GIL is released
@@ -115,7 +117,7 @@ def _read(documents: Documents) -> Any:
     return views
 
 
-def _good(counted: Any, documents: Documents) -> Any:
+def _good(counted: Counted, documents: Documents) -> Counted:
     if counted.bad >= 0:
         assert isinstance(documents, Utf8Column)
         raise documents.bad_bytes(counted.bad)
@@ -141,7 +143,7 @@ def count_known(
     return CompiledBag(_good(bag, documents), known.terms)
 
 
-def hash_terms(documents: Documents, rule: Rule, n_features: int, alternate_sign: bool) -> Any:
+def hash_terms(documents: Documents, rule: Rule, n_features: int, alternate_sign: bool) -> Hashed:
     """Sum terms by column |h| mod n, with the sign of h or without, where h is their murmur hash.
 
     Different terms may cancel: such entries stay, with value 0.
@@ -163,6 +165,11 @@ def add_cells(a: Cells, b: Cells) -> Cells:
     """The sums of both together."""
     start = np.empty(len(a[0]), np.int64)
     column, documents, total = (np.empty(len(a[1]) + len(b[1]), np.int64) for _ in range(3))
-    _compiled.add_cells(*map(np.ascontiguousarray, (*a, *b)), start, column, documents, total)
+    _compiled.add_cells(*_contiguous(a), *_contiguous(b), start, column, documents, total)
     n = start[-1]
     return start, column[:n], documents[:n], total[:n]
+
+
+def _contiguous(cells: Cells) -> Cells:
+    start, column, documents, total = map(np.ascontiguousarray, cells)
+    return start, column, documents, total
