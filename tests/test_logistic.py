@@ -554,3 +554,14 @@ def test_a_bad_cell_is_named_by_the_number_it_became():
     rows.loc[3, "size"] = np.inf
     with pytest.raises(ValueError, match=r"infinity, first in row 3, .*'?size"):
         LogisticRegression().fit(rows, [0, 1] * 6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_model_that_cross_validation_chose_is_that_of_its_settings(n_classes):
+    random = np.random.default_rng(0)
+    y = np.arange(90) % n_classes
+    X = random.normal(size=(90, 4)) + y[:, None]
+    chosen = LogisticRegressionCV(Cs=[0.1, 1.0], l1_ratios=(0.0,), cv=3).fit(X, y)
+    plain = LogisticRegression(C=chosen.C_).fit(X, y)
+    assert_array_equal(chosen.coef_, plain.coef_)
+    assert_array_equal(chosen.intercept_, plain.intercept_)

@@ -52,7 +52,8 @@ from posterior.readers.reader import Reader
 from posterior.text.term_weights import WeighedTerms
 
 State = dict[str, Any]
-BESIDE = ("choice_", "tuning_", "file_types_")  # what stays an attribute
+CHOSEN = ("Cs_", "C_", "l1_ratios_", "l1_ratio_", "scores_", "coefs_paths_")
+BESIDE = ("tuning_", "file_types_", "classifier_", *CHOSEN)  # what stays an attribute
 
 CLUSTERS = ("weights", "variance", "labels", "inertia", "n_iter", "inertias", "reason")
 
@@ -131,11 +132,15 @@ MOVED: dict[str, type | str] = {  # the names that earlier versions wrote
 }
 
 
-def upgraded(kind: type, state: State) -> State:
+def upgraded(kind: Any, state: State) -> State:
     """The attributes of an estimator of today, from those of any version."""
-    for base, upgrade in UPGRADES.items():
-        if issubclass(kind, base) and "fitted_" not in state:
-            return upgrade(kind, state)
+    if "fitted_" in state:
+        return state
+    for base, (marks, upgrade) in UPGRADES.items():
+        if issubclass(kind, base) and any(mark in state for mark in marks):
+            model = kind(**{name: state[name] for name in parameters(kind)})
+            kept = {name: state[name] for name in (*parameters(kind), *BESIDE) if name in state}
+            return upgrade(model, state)
     return state
 
 
@@ -146,28 +151,22 @@ def parameters(kind: type) -> dict[str, Any]:
     return {p.name: p.default for p in inspect.signature(kind).parameters.values()}
 
 
-def columns_of(kind: type, state: State) -> Columns:
+def columns_of(model: Any, state: State) -> Columns:
     names = state.get("feature_names_in_")
     names = None if names is None else tuple(names.tolist())
-    return Columns(kind.__name__, state["n_features_in_"], names, state.get("library_"))
+    return Columns(type(model).__name__, state["n_features_in_"], names, state.get("library_"))
 
 
 def labels_of(state: State) -> Labels:
     return Labels(state["classes_"], state.get("_closed", False), state.get("_weightless", {}))
 
 
-def _summed(kind: Any, state: State) -> State:
+def _summed(model: Any, state: State) -> Any:
     """A sum and how its rows were read: the model of it is estimated again."""
-    if "statistics_" not in state:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
-    model = kind(**given)
-    reader = _reader(model, columns_of(kind, state), state)
+    reader = _reader(model, columns_of(model, state), state)
     labels = labels_of(state)
     fitted = Fitted(reader, labels, model.rule(reader, labels), state["statistics_"], None)
-    fitted = replace(model.settle(fitted), calibrator=state.get("calibrator_"))
-    beside = {name: state[name] for name in BESIDE if name in state}
-    return given | beside | {"fitted_": fitted}
+    return replace(model.settle(fitted), calibrator=state.get("calibrator_"))
 
 
 def _reader(model: Any, columns: Columns, state: State) -> Reader:
@@ -192,13 +191,9 @@ def _reader(model: Any, columns: Columns, state: State) -> Reader:
     return reader.of(columns)
 
 
-def _mixture(kind: Any, state: State) -> State:
+def _mixture(model: Any, state: State) -> Any:
     """The components as they were stored."""
-    if "weights_" not in state:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
-    model = kind(**given)
-    columns, reader = columns_of(kind, state), model.reader()
+    columns, reader = columns_of(model, state), model.reader()
     if isinstance(model, Mixture):
         plan = state.get("plan_") or ColumnPlan(state["schema_"], reader.rules)
         reader = replace(reader, columns=columns, kinds=tuple(c.kind for c in plan.columns))
@@ -208,8 +203,7 @@ def _mixture(kind: Any, state: State) -> State:
         parts = (state[name] for name in ("weights_", "means_", "precisions_cholesky_"))
         joint = joint_of(model.rule(reader).family, *parts)
     labels, sums = Labels(np.arange(len(state["weights_"]))), state.get("statistics_")
-    fitted = Fitted(reader, labels, model.rule(reader), sums, joint, _steps(state))
-    return given | {"fitted_": fitted}
+    return Fitted(reader, labels, model.rule(reader), sums, joint, _steps(state))
 
 
 def _steps(state: State) -> Convergence:
@@ -217,74 +211,55 @@ def _steps(state: State) -> Convergence:
     return Convergence(state["converged_"], state["n_iter_"], trace, *tables)
 
 
-def _mixture_classifier(kind: Any, state: State) -> State:
+def _mixture_classifier(model: Any, state: State) -> Any:
     """The components, which the classifier of one of them tells how to read."""
-    if "joint_" not in state:
-        return state
     base, labels = state["base_"].fitted_, Labels(state["classes_"])
     of_class = np.searchsorted(labels.classes, state["component_class_"])
     components = Components(tuple(np.bincount(of_class).tolist()))
     numbers, rule = Labels(np.arange(len(components))), components.rule(base.rule)
     parts = base.reader, numbers, rule, base.statistics, state["joint_"], _steps(state)
-    found = FittedComponents(labels, components, Fitted(*parts))
-    kept = {name: state[name] for name in (*parameters(kind), "classifier_") if name in state}
-    return kept | {"fitted_": found}
+    return FittedComponents(labels, components, Fitted(*parts))
 
 
-def _table(kind: Any, state: State) -> State:
+def _table(model: Any, state: State) -> Any:
     """A model of columns, and how they became what it reads."""
-    if "model_" not in state:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
-    beside = {name: state[name] for name in BESIDE if name in state}
     names = tuple(state["feature_names_in_"].tolist())
-    fitted = FittedTable(state["model_"], state.get("numbers_"), names, state["class_log_prior_"])
-    return given | beside | {"fitted_": fitted}
+    return FittedTable(state["model_"], state.get("numbers_"), names, state["class_log_prior_"])
 
 
-def _neighbors(kind: Any, state: State) -> State:
+def _neighbors(model: Any, state: State) -> Any:
     """Rows and their classes, and how they are searched."""
-    if "_examples" not in state:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
     old, classes = state["_examples"], state["classes_"]
     classes = tuple(classes) if state["outputs_2d_"] else (classes,)
     search = state["_search"].of(TrainingRows(old.X, old.codes, classes, old.weight))
-    reader = reader_of(search.metric, kind.__name__).of(columns_of(kind, state))
+    reader = reader_of(search.metric, type(model).__name__).of(columns_of(model, state))
     if isinstance(reader, MixedTable) and isinstance(old.X, MixedRows):
         reader = replace(reader, kinds=old.X.kinds)
     k = state["_chosen"] if "_chosen" in state else int(state["n_neighbors"])
     rest = state["smoothing_"], state["_closed"], state.get("selection_")
-    return given | {"fitted_": FittedNeighbors(reader, search, k, *rest)}
+    return FittedNeighbors(reader, search, k, *rest)
 
 
-def _clusters(kind: Any, state: State) -> State:
-    if "cluster_centers_" not in state:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
+def _clusters(model: Any, state: State) -> Any:
     stream = None
     if "_weight" in state:
         course = (state["_weight"], state["_random"], state["n_steps_"], state["_since"])
         stream = BatchStream(*course)
-    fitted = FittedClusters(
-        kind(**given).reader().of(columns_of(kind, state)),
+    return FittedClusters(
+        model.reader().of(columns_of(model, state)),
         state["cluster_centers_"],
         sparse=state.get("_sparse", False),
         stream=stream,
         **{name: state.get(f"{name}_") for name in CLUSTERS},
     )
-    beside = {name: state[name] for name in BESIDE if name in state}
-    return given | beside | {"fitted_": fitted}
 
 
-def _logistic(kind: Any, state: State) -> State:
+def _logistic(model: Any, state: State) -> Any:
     """Coefficients, how rows were read, and the rows of a stream."""
-    if "coef_" not in state:
-        return state
     stream = state.get("_stream")
     typical = np.broadcast_to(state.get("typical_", 0.0), state["coef_"].shape[1:])
-    fitted = FittedLogistic(
-        Encoded(columns_of(kind, state), state.get("encoding_")),
+    return FittedLogistic(
+        Encoded(columns_of(model, state), state.get("encoding_")),
         Labels(state["classes_"], closed=stream is not None and stream.closed),
         state["coef_"],
         state["intercept_"],
@@ -294,62 +269,49 @@ def _logistic(kind: Any, state: State) -> State:
         state.get("trace_", ()),
         stream=stream and Stream(stream.columns, stream.kept, stream.estimate),
     )
-    kept = {*parameters(kind), "Cs_", "C_", "l1_ratios_", "l1_ratio_", "scores_", "coefs_paths_"}
-    return {n: v for n, v in state.items() if n in kept or n in BESIDE} | {"fitted_": fitted}
 
 
-def _text(kind: Any, state: State) -> State:
+def _text(model: Any, state: State) -> Any:
     """Sums of documents, and weights, which may be more than what follows from the sums."""
-    if "statistics_" not in state:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
     labels, joint = labels_of(state), state["_model"]
-    setting = state["model_"], state["alpha_"], state["sharpness_"], given["min_df"]
-    family, prior = WeighedTerms(*setting), ClassPrior(given["class_prior"], labels.classes)
-    reader = kind(**given).reader()
+    setting = state["model_"], state["alpha_"], state["sharpness_"], model.min_df
+    family, prior = WeighedTerms(*setting), ClassPrior(model.class_prior, labels.classes)
+    reader = model.reader()
     reader = replace(reader, column=state.get("_column"), vocabulary=state["_vocabulary"])
     rule = TermRule(family, prior, state.get("choice_"))
     joint = replace(joint, family=family)
-    fitted = Fitted(reader, labels, rule, state["statistics_"], joint)
-    types = {name: state[name] for name in ("file_types_",) if name in state}
-    return given | types | {"fitted_": fitted}
+    return Fitted(reader, labels, rule, state["statistics_"], joint)
 
 
-def _vectorizer(kind: Any, state: State) -> State:
+def _vectorizer(model: Any, state: State) -> Any:
     """A vocabulary and its sums, and perhaps a transformer of weights."""
-    if "_vocabulary" not in state and "_tfidf" not in state:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
     weighting, tfidf = None, state.get("_tfidf")
     if tfidf is not None:
         learned = vars(tfidf).get("fitted_")
         idf = None if learned is None else learned.idf
         weighting = replace(weighting_of(tfidf), idf_=idf)
     vocabulary, fixed = state.get("_vocabulary"), state.get("fixed_vocabulary_")
-    terms = LearnedTerms(vocabulary, fixed, state.get("statistics_"), weighting)
-    return given | {"fitted_": terms}
+    return LearnedTerms(vocabulary, fixed, state.get("statistics_"), weighting)
 
 
-def _transformer(kind: Any, state: State) -> State:
+def _transformer(model: Any, state: State) -> Any:
     """Frequencies of terms and their weights, of which either may be missing."""
     frequencies, idf = state.get("statistics_"), state.get("idf_")
-    if frequencies is None and idf is None:
-        return state
-    given = {name: state[name] for name in parameters(kind)}
-    columns = columns_of(kind, {"n_features_in_": 0 if idf is None else len(idf)} | state)
-    return given | {"fitted_": LearnedFrequencies(columns, frequencies, idf)}
+    columns = columns_of(model, {"n_features_in_": 0 if idf is None else len(idf)} | state)
+    return LearnedFrequencies(columns, frequencies, idf)
 
 
-UPGRADES: dict[type, Callable[[Any, State], State]] = {  # the first that fits
-    TextClassifier: _text,
-    CountVectorizer: _vectorizer,
-    TfidfTransformer: _transformer,
-    SummedClassifier: _summed,
-    TableClassifier: _table,
-    GaussianMixture: _mixture,
-    Mixture: _mixture,
-    MixtureClassifier: _mixture_classifier,
-    KNeighborsClassifier: _neighbors,
-    Clusters: _clusters,
-    LogisticBase: _logistic,
+Upgrade = Callable[[Any, State], Any]
+UPGRADES: dict[type, tuple[tuple[str, ...], Upgrade]] = {  # the first that fits, if it was fitted
+    TextClassifier: (("statistics_",), _text),
+    CountVectorizer: (("_vocabulary", "_tfidf"), _vectorizer),
+    TfidfTransformer: (("statistics_", "idf_"), _transformer),
+    SummedClassifier: (("statistics_",), _summed),
+    TableClassifier: (("model_",), _table),
+    GaussianMixture: (("weights_",), _mixture),
+    Mixture: (("weights_",), _mixture),
+    MixtureClassifier: (("joint_",), _mixture_classifier),
+    KNeighborsClassifier: (("_examples",), _neighbors),
+    Clusters: (("cluster_centers_",), _clusters),
+    LogisticBase: (("coef_",), _logistic),
 }

@@ -162,8 +162,8 @@ class LogisticRegressionCV(LogisticBase):
         objective = rule.objective(rows, reader, self.engine_)
         if self.refit:
             C, l1_ratio = float(Cs[j]), float(l1_ratios[i])
-            start = self._joined(paths[:, i, j].mean(axis=0), objective)
-            minimum = rule.solve(objective, start, reader)
+            # from zero, as LogisticRegression with these settings: the same model to the bit
+            minimum = rule.solve(objective, np.zeros(objective.shape), reader)
         else:
             best = [_best(each) for each in scores]
             C = float(np.mean([Cs[j] for _, j in best]))
