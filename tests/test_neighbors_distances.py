@@ -77,9 +77,12 @@ def edit_distances(queries, strings, kind):
 # ---- edits ----
 
 words = st.text("abé\N{FISH}", max_size=5)
+# As many cases as other laws, of all kinds together: the oracle takes pairs letter by letter.
+of_each_kind = settings(max_examples=max(25, settings.default.max_examples // len(KINDS)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@of_each_kind
 @given(
     strings=st.lists(st.none() | words, min_size=1, max_size=12),
     queries=st.lists(st.none() | words, max_size=6),
@@ -93,6 +96,7 @@ def test_strings_nearest_by_edits(kind, strings, queries, k, engine):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@of_each_kind
 @given(
     strings=st.lists(st.none() | words, min_size=2, max_size=12),
     asked=st.lists(st.tuples(words, st.integers(-1, 1)), min_size=1, max_size=6),

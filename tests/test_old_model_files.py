@@ -12,6 +12,8 @@ from scipy import sparse
 
 import posterior
 
+pytestmark = pytest.mark.once
+
 HERE = Path(__file__).parent / "model_files"
 FILES = sorted(HERE.glob("*/*.posterior"))
 TABLES = {  # what the models of these names read; all others read numbers

@@ -23,7 +23,7 @@ from posterior.selection.candidates import candidates
 from posterior.selection.labeled_rows import labeled_rows
 from posterior.sources.files import read
 
-pytestmark = pytest.mark.filterwarnings("error:::posterior")
+pytestmark = [pytest.mark.filterwarnings("error:::posterior"), pytest.mark.once]
 
 
 @pytest.fixture(scope="module")

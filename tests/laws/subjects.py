@@ -181,6 +181,6 @@ def learned(model: Any, X: Any) -> dict[str, Any]:
     return shown | {"answers": attempt(lambda: model.predict_joint_log_proba(X))}
 
 
-def assert_same(a: dict[str, Any], b: dict[str, Any]) -> None:
+def assert_same(a: dict[str, Any], b: dict[str, Any], why: str = "") -> None:
     changed = [name for name in a | b if a.get(name) != b.get(name)]
-    assert not changed, f"{changed} changed"
+    assert not changed, f"{changed} changed {why}".rstrip()

@@ -57,7 +57,7 @@ def assert_close(ours, expected, scale):
 
 
 @each_model
-@share(20)
+@share(40)  # a fit and several answers a case
 @given(random=randoms, n=n_rows)
 def test_evidence_adds_up_to_the_joint(subject, random, n):
     model, X, new = some_model(subject, random, n)
@@ -71,7 +71,7 @@ def test_evidence_adds_up_to_the_joint(subject, random, n):
 
 
 @each_model
-@share(20)
+@share(40)  # a fit and several answers a case
 @given(random=randoms, n=n_rows)
 def test_posteriors_sum_to_one_and_follow_from_the_joint(subject, random, n):
     model, X, new = some_model(subject, random, n)
@@ -120,7 +120,7 @@ def test_a_class_of_no_prior_is_never_the_answer(subject, random, n):
 
 
 @each_subject
-@share(20)
+@share(40)  # a fit and several answers a case
 @given(random=randoms, n=n_rows, order=st.sampled_from("CF"))
 def test_a_row_does_not_feel_its_neighbors(subject, random, n, order):
     model, X, new = some_model(subject, random, n)

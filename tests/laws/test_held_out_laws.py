@@ -52,7 +52,7 @@ def assert_honest(subject, X, y, weight, folds, held_out):
 
 
 @each_subject
-@share(8)
+@share(16)  # a fit for each fold
 @given(random=randoms, n=st.integers(2, 12), k=st.integers(2, 12))
 def test_cross_validation_equals_honest_refits(subject, random, n, k):
     X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
@@ -107,7 +107,7 @@ LEFT_OUT = {name: subject for name, subject in SUBJECTS.items() if name not in N
 
 
 @pytest.mark.parametrize("subject", LEFT_OUT.values(), ids=LEFT_OUT.keys())
-@share(8)
+@share(16)  # a fit for each row
 @given(random=randoms, n=st.integers(2, 9))
 def test_leave_one_out_equals_honest_refits(subject, random, n):
     X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
@@ -117,7 +117,7 @@ def test_leave_one_out_equals_honest_refits(subject, random, n):
 
 
 @each_setting
-@share(20)
+@share(40)  # a fit for each fold, and for each row
 @given(random=randoms, n=st.integers(2, 9))
 def test_any_setting_is_held_out_honestly(subject, random, n):
     X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)

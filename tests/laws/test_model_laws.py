@@ -71,16 +71,17 @@ WAYS = [in_another_order, on_threads, in_a_stream, in_a_stream_of_known_classes,
 
 
 @each_learner
-@share(8)
-@given(random=randoms, n=n_rows, way=st.sampled_from(WAYS))
-def test_order_chunks_threads_and_merging_change_no_bit(subject, random, n, way):
+@share(40)  # all five ways a case, against one fit of all rows
+@given(random=randoms, n=n_rows)
+def test_order_chunks_threads_and_merging_change_no_bit(subject, random, n):
     X, y, weight = subject.table(random, n), labels(random, n), positive_weights(random, n)
-    whole = fitted(subject, X, y, weight)
-    assert_same(learned(way(subject, X, y, weight, random), X), learned(whole, X))
+    whole = learned(fitted(subject, X, y, weight), X)
+    for way in WAYS:
+        assert_same(learned(way(subject, X, y, weight, random), X), whole, way.__name__)
 
 
 @each_learner
-@share(8)
+@share(16)  # three fits a case, and three changes
 @given(random=randoms, n=st.integers(2, 12))
 def test_rows_forgotten_were_never_seen(subject, random, n):
     """Also where they brought a class, a category or a number of digits of their own."""
@@ -98,7 +99,7 @@ def test_rows_forgotten_were_never_seen(subject, random, n):
 
 
 @each_subject
-@share(8)
+@share(16)  # four fits a case
 @given(random=randoms, n=n_rows)
 def test_a_weight_of_two_is_two_rows(subject, random, n):
     X, y = subject.table(random, n), labels(random, n)
@@ -155,7 +156,7 @@ def wrong_calls(model, X, y):
 
 
 @each_subject
-@share(20)
+@share(40)  # up to fourteen calls a case
 @given(random=randoms, n=n_rows)
 def test_a_call_that_fails_leaves_the_model_as_it_was(subject, random, n):
     X, y = subject.table(random, n), labels(random, n)
