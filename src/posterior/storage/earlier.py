@@ -140,7 +140,7 @@ def upgraded(kind: Any, state: State) -> State:
         if issubclass(kind, base) and any(mark in state for mark in marks):
             model = kind(**{name: state[name] for name in parameters(kind)})
             kept = {name: state[name] for name in (*parameters(kind), *BESIDE) if name in state}
-            return upgrade(model, state)
+            return kept | {"fitted_": upgrade(model, state)}
     return state
 
 
