@@ -17,16 +17,14 @@ from posterior.data import validate
 from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array
 from posterior.engines.local import Local
-from posterior.estimators import remote
-from posterior.estimators.classifier import Classifier, decided
+from posterior.estimators import joint_answers, remote
+from posterior.estimators.classifier import Classifier
 from posterior.estimators.estimator import check_same_kind, learned
 from posterior.estimators.remote import FilePath
 from posterior.evaluation.calibration import Calibrator, check_calibrated
 from posterior.evaluation.held_out import HeldOut
-from posterior.families.family import AnyFamily
-from posterior.generative.evidence_terms import Evidence
 from posterior.generative.fitted import Fitted
 from posterior.generative.fold_sums import FOLDS, Trial, folds_of, one_parameter
 from posterior.generative.joint import JointStatistics
@@ -317,6 +315,16 @@ class SummedClassifier(Classifier):
 
     # ---- answers ----
 
+    predict = joint_answers.predict
+    predict_proba = joint_answers.predict_proba
+    predict_log_proba = joint_answers.predict_log_proba
+    predict_joint_log_proba = joint_answers.predict_joint_log_proba
+    log_evidence = joint_answers.log_evidence
+    evidence = joint_answers.evidence
+    parameters = joint_answers.parameters
+    family_ = joint_answers.family_
+    n_parameters_ = joint_answers.n_parameters_
+
     def settled(self) -> Fitted:
         """What was learned, with the model of it, which may have waited until somebody asks."""
         if "fitted_" not in vars(self):
@@ -325,67 +333,12 @@ class SummedClassifier(Classifier):
             self.fitted_ = self.fitted_.settled()
         return self.fitted_
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
-        """log p(x, k) of each row and class."""
-        return self.settled().scored(X, None, self.engine_)
-
-    def predict_log_proba(self, X: Any, *, priors: Any = None) -> Floats:
-        """log p(k | x); `priors` are class probabilities other than the learned ones."""
-        return self.settled().log_posterior(X, self.engine_, priors)
-
-    def predict_proba(self, X: Any, *, priors: Any = None) -> Floats:
-        """p(k | x); `priors` are class probabilities other than the learned ones."""
-        return self.settled().posterior(X, self.engine_, priors)
-
-    def predict(
-        self, X: Any, *, priors: Any = None, costs: Any = None, reject: float | None = None
-    ) -> Array:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame
-        priors : array of shape (n_classes,) or dict by class, optional
-            Class probabilities other than the learned ones.
-        costs : array of shape (n_classes, n_classes) or dict of dicts by class, optional
-            costs[i][j] is the price of answering j when it is i; the least expected one is taken.
-        reject : float, optional
-            Leave rows unanswered (masked) whose answer is less probable than this.
-        """
-        fitted = self.settled()
-        if costs is None and reject is None and fitted.calibrator is None:
-            scores = fitted.scored(X, "contrast", self.engine_, fitted.under(priors))
-            return fitted.classes[scores.argmax(axis=1)]
-        return decided(fitted.posterior(X, self.engine_, priors), fitted.classes, costs, reject)
-
-    def log_evidence(self, X: Any) -> Floats:
-        """log p(x): the lower, the stranger the row."""
-        return self.settled().scored(X, "log_evidence", self.engine_)[:, 0]
-
-    def evidence(self, X: Any) -> Evidence:
-        """The additive terms of each class's log joint probability, per feature."""
-        return self.settled().evidence(X)
-
     def _cells(self, X: Any) -> tuple[Any, ...]:
         return self.fitted_.reader.cells(X)
-
-    @property
-    def family_(self) -> AnyFamily:
-        """The distribution of the features given the class, with its settings."""
-        return self.settled().model.family
 
     def sample(self, n: int = 1, random_state: Any = None) -> tuple[Any, Array]:
         """Rows and classes drawn from the model."""
         return self.settled().sample(n, check_random_state(random_state))
-
-    @property
-    def n_parameters_(self) -> int:
-        """Numbers that the data determine, class probabilities included."""
-        return self.settled().n_parameters
-
-    def parameters(self, level: float = 0.95) -> Table:
-        """Every parameter, as the model uses it, with its credible interval."""
-        return self.settled().parameters(level)
 
     def _parameter_table(self) -> Table | None:
         return self.parameters()

@@ -18,12 +18,11 @@ from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
-from posterior.estimators import answer_files, remote
-from posterior.estimators.classifier import decided, explained
+from posterior.estimators import answer_files, joint_answers, remote
+from posterior.estimators.classifier import explained
 from posterior.estimators.estimator import Estimator, learned
-from posterior.families.family import AnyFamily
 from posterior.generative.em import Ascent, Hidden, Stop
-from posterior.generative.evidence_terms import Evidence, Explanation
+from posterior.generative.evidence_terms import Explanation
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
 from posterior.generative.joint import Joint, JointStatistics
@@ -281,48 +280,20 @@ class MixtureBase(DensityMixin, Estimator):
 
     # ---- answers ----
 
+    predict = joint_answers.predict
+    predict_proba = joint_answers.predict_proba
+    predict_log_proba = joint_answers.predict_log_proba
+    predict_joint_log_proba = joint_answers.predict_joint_log_proba
+    log_evidence = joint_answers.log_evidence
+    evidence = joint_answers.evidence
+    parameters = joint_answers.parameters
+    family_ = joint_answers.family_
+    n_parameters_ = joint_answers.n_parameters_
+
     def settled(self) -> Fitted:
         """What was learned."""
         check_is_fitted(self)
         return self.fitted_
-
-    def predict_joint_log_proba(self, X: Any) -> Floats:
-        """log p(x, k) of each row and component."""
-        return self.settled().scored(X, None, self.engine_)
-
-    def predict_log_proba(self, X: Any, *, priors: Any = None) -> Floats:
-        """log p(k | x); `priors` are shares of the components other than the learned ones."""
-        return self.settled().log_posterior(X, self.engine_, priors)
-
-    def predict_proba(self, X: Any, *, priors: Any = None) -> Floats:
-        """p(k | x); `priors` are shares of the components other than the learned ones."""
-        return self.settled().posterior(X, self.engine_, priors)
-
-    def predict(
-        self, X: Any, *, priors: Any = None, costs: Any = None, reject: float | None = None
-    ) -> Array:
-        """The most probable component of each row.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or frame
-        priors : array of shape (n_components,) or dict by component, optional
-            Shares of the components other than the learned ones.
-        costs : array of shape (n_components, n_components) or dict of dicts, optional
-            costs[i][j] is the price of answering component j when it is component i; the answer
-            is the one of least expected cost.
-        reject : float, optional
-            Leave rows unanswered (masked) whose answer is less probable than this.
-        """
-        fitted = self.settled()
-        if costs is None and reject is None:
-            scores = fitted.scored(X, "contrast", self.engine_, fitted.under(priors))
-            return fitted.classes[scores.argmax(axis=1)]
-        return decided(fitted.posterior(X, self.engine_, priors), fitted.classes, costs, reject)
-
-    def log_evidence(self, X: Any) -> Floats:
-        """log p(x): the lower, the stranger the row."""
-        return self.settled().scored(X, "log_evidence", self.engine_)[:, 0]
 
     def score_samples(self, X: Any) -> Floats:
         """log p(x) of each row: the lower, the stranger."""
@@ -356,10 +327,6 @@ class MixtureBase(DensityMixin, Estimator):
         weight = validate.weights(sample_weight, len(log_posterior))
         return self.bic(X, sample_weight) - 2 * total(weight, log_posterior)
 
-    def evidence(self, X: Any) -> Evidence:
-        """The additive terms of each component's log joint probability, per feature."""
-        return self.settled().evidence(X)
-
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Explanation:
         """One row's odds of a component against another, taken apart by feature.
 
@@ -379,20 +346,6 @@ class MixtureBase(DensityMixin, Estimator):
         generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
         features, codes = fitted.model.sample(n_samples, generator, in_order=True)
         return fitted.reader.to_input(features), codes
-
-    @property
-    def family_(self) -> AnyFamily:
-        """The distribution of the features given the component, with its settings."""
-        return self.settled().model.family
-
-    @property
-    def n_parameters_(self) -> int:
-        """Numbers that the data determine, shares of the components included."""
-        return self.settled().n_parameters
-
-    def parameters(self, level: float = 0.95) -> Table:
-        """Every parameter, as the model uses it, with its credible interval."""
-        return self.settled().parameters(level)
 
     def _parameter_table(self) -> Table | None:
         return self.parameters() if self.settled().statistics is not None else None

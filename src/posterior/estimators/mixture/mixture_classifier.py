@@ -26,6 +26,7 @@ from posterior.estimators.classifier import Classifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes import ComplementNB, NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier
+from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.generative.class_components import Components, FittedComponents
 from posterior.generative.em import Stop
 from posterior.generative.fitted import Fitted
@@ -147,8 +148,9 @@ class MixtureClassifier(Classifier):
                 "Expected a generative classifier of this package, such as NaiveBayes(), got "
                 f"{type(base).__name__}."
             )
-        if isinstance(base, ComplementNB):
-            raise TypeError("Expected a density of each class, ComplementNB has none.")
+        if isinstance(base, ComplementNB | TextClassifier):
+            kind = type(base).__name__
+            raise TypeError(f"Expected a density of each class, {kind} has none.")
         if not base.one_pass:
             raise TypeError(
                 "Expected a classifier that sums rows as they come, such as NaiveBayes() with "
