@@ -11,6 +11,18 @@ from posterior.data.errors import DegenerateError
 from posterior.data.typing import Floats
 from posterior.statistics.cross_products import CrossProducts
 
+
+def check_ddof(ddof: float) -> None:
+    """Refuse what no divisor n - ddof can be made of."""
+    if not 0 <= ddof < np.inf:
+        raise ValueError(f"Expected a finite, non-negative ddof, got {ddof}.")
+
+
+def divisor(rows: Floats, ddof: Floats | float) -> Floats:
+    """n - ddof, by which squares around a mean are divided; NaN where there are too few rows."""
+    return np.where(rows > ddof, rows - ddof, np.nan) if np.any(ddof) else rows
+
+
 Kind: TypeAlias = Literal["shared", "own", "diagonal", "spherical"]
 KINDS: tuple[Kind, ...] = ("shared", "own", "diagonal", "spherical")
 
@@ -62,23 +74,53 @@ class Scatter:
         """As many as m rows with the same mean and covariance."""
         return Scatter(np.full_like(self.weight, m), self.mean, m * self.scatter / self.weight)
 
-    def covariance(self, kind: Kind, shares: tuple[float, ...] | None = None) -> Floats:
-        """(k, d, d); or (1, d, d) if all groups share it, each as it weighs or as shares say."""
+    def covariance(
+        self, kind: Kind, shares: tuple[float, ...] | None = None, ddof: float = 0.0
+    ) -> Floats:
+        """(k, d, d); or (1, d, d) if all groups share it, each as it weighs or as shares say.
+
+        Of K groups, n_k rows each: S_k / (n_k - ddof); shared, Σ S_k / (n - K ddof).
+        """
+        if kind == "shared" and shares is None:
+            return self.scatter.sum(axis=0, keepdims=True) / self._within(ddof)
         seen = self.weight[:, None, None] > 0
-        own = self.scatter / np.where(seen, self.weight[:, None, None], 1.0)
+        own = self.scatter / np.where(seen, self._each(ddof)[:, None, None], 1.0)
         if not seen.all():  # a group without rows knows what everyone knows
             everyone = self.pooled()
             own = np.where(seen, own, everyone.scatter / everyone.weight[0])
-        if kind == "shared" and shares is not None:
+        if shares is not None and kind == "shared":
             return np.einsum("k,kij->ij", shares, own)[None]
-        if kind == "shared":
-            return self.scatter.sum(axis=0, keepdims=True) / self.weight.sum()
         if kind == "own":
             return own
         eye = np.eye(own.shape[1])
         if kind == "diagonal":
             return own * eye
         return np.trace(own, axis1=1, axis2=2)[:, None, None] / own.shape[1] * eye
+
+    def spent(self, ddof: float) -> float:
+        """What the means of all groups take from the rows behind a shared covariance."""
+        return ddof * int((self.weight > 0).sum())
+
+    def _within(self, ddof: float) -> float:
+        """The divisor of a shared covariance."""
+        rows, spent = float(self.weight.sum()), self.spent(ddof)
+        if spent and not rows > spent:
+            raise DegenerateError(
+                f"Expected rows that weigh more than {spent:g}, ddof={ddof:g} for the mean of each "
+                f"class that shares the covariance, got {rows:g}. Add rows, or set ddof=0."
+            )
+        return rows - spent
+
+    def _each(self, ddof: float) -> Floats:
+        """The divisors of the groups' own covariances."""
+        few = np.flatnonzero((self.weight > 0) & ~(self.weight > ddof))
+        if len(few):
+            raise DegenerateError(
+                f"Expected rows that weigh more than ddof={ddof:g} in class {{group}}, got "
+                f"{self.weight[few[0]]:g}. Add rows, share the covariance, or set ddof=0.",
+                group=int(few[0]),
+            )
+        return divisor(self.weight, ddof)
 
 
 def shrunken(covariance: Floats, amount: float) -> Floats:

@@ -13,6 +13,7 @@ from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
+from posterior.families.covariance import check_ddof, divisor
 from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.normal_symbols import FLAT, formula
 from posterior.families.priors import (
@@ -80,13 +81,13 @@ class Sums:
         return pairs.mean(weight, total), pairs.scatter(weight, total, squares)
 
     def mean_and_variance_without(
-        self, X: Floats, codes: Codes, weight: Floats | None
+        self, X: Floats, codes: Codes, weight: Floats | None, ddof: float = 0.0
     ) -> tuple[Floats, Floats]:
         """Of each row's group without the row, (n, d)."""
         sums = (self.weight, self.total, self.squares)
         left, mean, scatter = kernels.moments_without(X, codes, weight, sums)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return mean, scatter / left
+            return mean, scatter / divisor(left, ddof)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ class Gaussian(Family[Moments, GaussianParameters]):
     `predictive` integrates over the posterior of mean and variance instead of taking its mean:
     Student's t with as many degrees of freedom as there are rows and pseudo-rows. `alike` gives
     all columns of a group one variance. `variance` is known beforehand, if it is given: then only
-    the mean is integrated over, and the density stays normal.
+    the mean is integrated over, and the density stays normal. `ddof` is what a mean costs in rows:
+    squares are divided by n - ddof, where n are rows and pseudo-rows by their weights.
     """
 
     exact: ClassVar[bool] = True
@@ -106,8 +108,10 @@ class Gaussian(Family[Moments, GaussianParameters]):
     predictive: bool = False
     alike: bool = False
     variance: float | None = None
+    ddof: float = 0.0
 
     def __post_init__(self) -> None:
+        check_ddof(self.ddof)
         if self.variance is not None and not 0 < self.variance < np.inf:
             raise ValueError(f"Expected a variance above zero, got {self.variance}.")
 
@@ -131,14 +135,14 @@ class Gaussian(Family[Moments, GaussianParameters]):
             sums = sums + Sums(m, m * center, m * (center * center + spread))
         weight = sums.weight.rounded()
         observed = pooled.weight.rounded() > 0
-        mean, variance = self._mean_and_variance(sums, observed)
+        mean, variance = self._mean_and_variance(sums, observed, self.ddof)
         self._check_finite(variance)
         empty = weight <= 0
         if empty.any():  # a group of which no cell was observed knows what everyone knows
             mean = np.nan_to_num(np.where(empty, pooled_mean, mean))
-            _, everyone = self._mean_and_variance(pooled, observed)
+            _, everyone = self._mean_and_variance(pooled, observed, 0.0)
             unknown = empty.all(axis=-1, keepdims=True) if self.alike else empty
-            variance = np.nan_to_num(np.where(unknown, everyone, variance), posinf=np.inf)
+            variance = np.where(unknown, np.nan_to_num(everyone, posinf=np.inf), variance)
         added = 0.0
         if self.variance is not None:
             variance = np.full_like(mean, self.variance)
@@ -154,19 +158,21 @@ class Gaussian(Family[Moments, GaussianParameters]):
         if not self.predictive:
             return GaussianParameters(mean, variance, floor=added)
         rows = np.where(empty, pooled.weight.rounded(), weight) + np.zeros_like(variance)
-        freedom = rows if self.variance is None else None
+        freedom = divisor(rows, self.ddof) if self.variance is None else None
         return GaussianParameters(mean, variance * _stretch(rows), freedom, added)
 
-    def _mean_and_variance(self, sums: Moments | Sums, observed: Array) -> tuple[Floats, Floats]:
+    def _mean_and_variance(
+        self, sums: Moments | Sums, observed: Array, ddof: float
+    ) -> tuple[Floats, Floats]:
         """Of each column; alike, of all that were observed."""
-        mean, variance = _mean_and_variance(sums)
+        mean, variance = _mean_and_variance(sums, 0.0 if self.alike else ddof)
         if not self.alike:
             return mean, variance
         weight = np.where(observed, sums.weight.rounded(), 0.0) + np.zeros_like(variance)
         scatter = np.nan_to_num(weight * variance).sum(axis=-1, keepdims=True)
-        return mean, np.repeat(
-            scatter / weight.sum(axis=-1, keepdims=True), mean.shape[-1], axis=-1
-        )
+        spent = ddof * (weight > 0).sum(axis=-1, keepdims=True)  # each column has a mean
+        rows = divisor(weight.sum(axis=-1, keepdims=True), spent)
+        return mean, np.repeat(scatter / rows, mean.shape[-1], axis=-1)
 
     def _check_finite(self, variance: Floats) -> None:
         if np.isinf(variance.max(initial=0.0)) or np.isinf(variance).any():
@@ -219,6 +225,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
         if (variance > 0).all():
             return
         i, j = np.argwhere(~(variance > 0))[0]
+        if np.isnan(variance[i, j]) and self.ddof:
+            raise DegenerateError(
+                f"Expected rows that weigh more than ddof={self.ddof:g} in class {{group}}, got "
+                "too few cells of feature {feature} to know its variance. Add rows, or set ddof=0.",
+                feature=int(j),
+                group=int(groups[i]),
+            )
         raise DegenerateError(
             f"Expected every feature to vary in every class, but feature {{feature}} has variance "
             f"{variance[i, j]:g} in class {{group}}. Drop it, or raise the smoothing "
@@ -242,11 +255,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
                 x, np.zeros_like(groups.codes), groups.weight
             )
             floor = self._floor(pooled_variance)
-            mean, variance = _mean_and_variance(sums)
+            mean, variance = _mean_and_variance(sums, self.ddof)
             for k in range(groups.n_groups):
                 parameters = GaussianParameters(mean[k], variance[k] + floor)
                 score[:, k] = _row_scores(x, parameters)
-            mean, variance = sums.mean_and_variance_without(x, groups.codes, groups.weight)
+            mean, variance = sums.mean_and_variance_without(
+                x, groups.codes, groups.weight, self.ddof
+            )
             mine = GaussianParameters(mean, variance + floor)
         else:
             own = Sums.of_rows(x, groups.weight)
@@ -300,7 +315,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         if self.variance is not None:
             variance = np.full_like(mean, self.variance)
         elif freedom is not None:
-            variance = variance / _stretch(freedom)
+            variance = variance / _stretch(freedom + self.ddof)
         half, low, high = self._half_widths(variance, rows, 0.0 if prior_rows else 1.0, level)
         lines = Intervals.of("mean", mean, mean - half, mean + half)
         lines += Intervals.of("variance", variance, low, high)
@@ -313,7 +328,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
         tail = (1 - level) / 2
         if self.variance is not None:
             return -special.ndtri(tail) * np.sqrt(variance / rows), variance, variance
-        freedom, squares = np.maximum(rows - spent, 0.0), variance * rows
+        freedom, squares = np.maximum(rows - spent, 0.0), variance * divisor(rows, self.ddof)
         if self.alike:  # all columns inform the one variance
             telling = np.isfinite(variance)
             freedom, squares = (
@@ -329,10 +344,10 @@ def _stretch(rows: Floats) -> Floats:
     return (rows + 1) / rows
 
 
-def _mean_and_variance(sums: Moments | Sums) -> tuple[Floats, Floats]:
+def _mean_and_variance(sums: Moments | Sums, ddof: float = 0.0) -> tuple[Floats, Floats]:
     mean, scatter = sums.mean_and_scatter()
     with np.errstate(invalid="ignore", divide="ignore"):
-        return mean, scatter / sums.weight.rounded()
+        return mean, scatter / divisor(sums.weight.rounded(), ddof)
 
 
 def _row_scores(x: Floats, parameters: GaussianParameters) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 from posterior.data.rows import Groups
 from posterior.data.typing import Array, Floats
 from posterior.families.by_column import ByColumn
+from posterior.families.covariance import check_ddof
 from posterior.families.family import Intervals, Scorer, Support
 from posterior.families.gaussian import Gaussian, GaussianParameters, log_density
 from posterior.families.normal_symbols import formula
@@ -25,7 +26,7 @@ class LogNormal(ByColumn[Moments, GaussianParameters]):
 
     log p(x | k) = -½ Σⱼ [ log 2πσ²_kj + (log xⱼ - μ_kj)² / σ²_kj ] - log xⱼ,  x > 0
 
-    `prior` and `predictive` are those of `Gaussian`, for the logarithms.
+    `prior`, `predictive` and `ddof` are those of `Gaussian`, for the logarithms.
     """
 
     exact: ClassVar[bool] = True
@@ -33,10 +34,14 @@ class LogNormal(ByColumn[Moments, GaussianParameters]):
 
     prior: GaussianPrior | None = ONE_ROW
     predictive: bool = False
+    ddof: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_ddof(self.ddof)
 
     @property
     def _normal(self) -> Gaussian:
-        return Gaussian(self.prior, self.predictive)
+        return Gaussian(self.prior, self.predictive, ddof=self.ddof)
 
     def statistics(self, X: Array, groups: Groups) -> Moments:
         return Moments.of(_logarithms(X), groups)

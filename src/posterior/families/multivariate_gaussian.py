@@ -11,7 +11,13 @@ from scipy import special, stats
 from posterior import kernels
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.covariance import Kind, Scatter, shrunken, whitenings
+from posterior.families.covariance import (
+    Kind,
+    Scatter,
+    check_ddof,
+    shrunken,
+    whitenings,
+)
 from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.incomplete import (
     LOG_2PI,
@@ -47,7 +53,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     and covariance of all groups to each (the normal-inverse-Wishart prior), `shrinkage` mixes in a
     sphere, `ridge` an identity; `added` is added to every variance. `predictive` integrates over
     the posterior of mean and covariance: Student's t. `least` drops directions in which rows
-    deviate by less, instead of refusing them.
+    deviate by less, instead of refusing them. `ddof` is what a mean costs in rows: scatter is
+    divided by n_k - ddof, that of K groups together by n - K ddof.
     """
 
     kind: Kind = "own"
@@ -58,6 +65,10 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     predictive: bool = False
     least: float | None = None
     shares: tuple[float, ...] | None = None  # of the groups in a shared covariance
+    ddof: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_ddof(self.ddof)
 
     def statistics(self, X: Array, groups: Groups) -> CrossSums:
         return CrossSums.of(floats(X), groups)
@@ -68,9 +79,9 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         if self.kind != "shared" and not self.pseudo_rows:
             check_observed(statistics)
         everyone = None if pooled is None or not self.pseudo_rows else whole(pooled)
-        maximize = partial(self._maximize, everyone=everyone)
-        scatter, trace = completed(statistics, maximize)
-        return self._parameters(scatter, maximize(scatter), tuple(trace))
+        # EM maximizes a likelihood; what it has completed is then divided as asked
+        scatter, trace = completed(statistics, partial(self._maximize, everyone=everyone, ddof=0.0))
+        return self._parameters(scatter, self._maximize(scatter, everyone), tuple(trace))
 
     def improve(
         self,
@@ -104,7 +115,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         freedom = stretch = None
         if self.predictive:
             shared = self.kind == "shared"
-            freedom = np.full(len(weight), weight.sum()) if shared else weight
+            rows = self._divisor(weight)
+            freedom = np.full(len(weight), rows) if shared else np.maximum(rows, 0.0)
             with np.errstate(divide="ignore"):
                 stretch = (weight + 1) / weight
         whitening = whitenings(covariance, self.least)
@@ -112,15 +124,24 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
             mean, covariance, whitening, freedom, stretch, scatter, trace
         )
 
-    def _maximize(self, scatter: Scatter, everyone: Scatter | None = None) -> Estimate:
+    def _maximize(
+        self, scatter: Scatter, everyone: Scatter | None = None, ddof: float | None = None
+    ) -> Estimate:
         """Means and covariances of completed rows and of pseudo-rows."""
         prior = scatter.with_rows(self.pseudo_rows, everyone)
-        covariance = shrunken(prior.covariance(self.kind, self.shares), self.shrinkage)
+        ddof = self.ddof if ddof is None else ddof
+        covariance = shrunken(prior.covariance(self.kind, self.shares, ddof), self.shrinkage)
         if self.ridge:
             covariance = (1 - self.ridge) * covariance + self.ridge * np.eye(covariance.shape[-1])
         if self.added:
             covariance = covariance + self.added * np.eye(covariance.shape[-1])
         return prior.means(), covariance
+
+    def _divisor(self, weight: Floats) -> Floats:
+        """By which scatter was divided, from the weights of groups and their pseudo-rows."""
+        if self.kind == "shared":
+            return weight.sum() - self.ddof * (weight > 0).sum()
+        return weight - self.ddof
 
     def scorer(self, parameters: MultivariateGaussianParameters, bias: Floats) -> Scorer:
         measure = Measure(parameters, bias)
@@ -216,7 +237,9 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
             return score
         own_weight = np.ones(len(x)) if groups.weight is None else groups.weight
         assert parameters.scatter is not None
-        return downdated(x, codes, own_weight, parameters, self.kind == "shared")
+        shared = self.kind == "shared"
+        spent = parameters.scatter.spent(self.ddof) if shared else self.ddof
+        return downdated(x, codes, own_weight, parameters, shared, spent)
 
     def sample(
         self, codes: Array, parameters: MultivariateGaussianParameters, random: np.random.Generator
@@ -253,7 +276,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         freedom = weight.sum() - k if shared else weight - (0.0 if self.pseudo_rows else 1.0)
         freedom = np.broadcast_to(np.maximum(freedom, 0.0), (k, d))
         variance = np.broadcast_to(np.einsum("kii->ki", parameters.covariance), (k, d))
-        squares = variance * (weight.sum() if shared else weight)
+        squares = variance * self._divisor(weight)
         if self.kind == "spherical":  # all columns inform the one variance
             freedom, squares = d * freedom, d * squares
         tail = (1 - level) / 2

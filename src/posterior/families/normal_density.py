@@ -124,17 +124,24 @@ def score_incomplete(
 
 
 def downdated(
-    x: Floats, codes: Array, own: Floats, parameters: MultivariateGaussianParameters, shared: bool
+    x: Floats,
+    codes: Array,
+    own: Floats,
+    parameters: MultivariateGaussianParameters,
+    shared: bool,
+    spent: float = 0.0,
 ) -> Floats:
     """log p(xᵢ | k) without row i, of weight ω in class c:  δ = x - μ_c,  n' = n - ω,
 
     S' = S - (ω n / n') δ δᵀ,  μ_c' = μ_c - (ω / n') δ,  and Sherman and Morrison's formula.
+    Covariances are S / (n - spent).
     """
     scatter, (k, d) = parameters.scatter, parameters.mean.shape
     assert scatter is not None
     rows, everyone = np.arange(len(x)), scatter.weight.sum()
     n = scatter.weight[codes]
-    whole = np.full(len(x), everyone) if shared else n  # the weight behind the covariance
+    # the weight behind the covariance
+    whole = (np.full(len(x), everyone) if shared else n) - spent
     with np.errstate(divide="ignore", invalid="ignore"):
         grown = n / (n - own)
         b = own * grown / whole
@@ -165,7 +172,7 @@ def downdated(
             log_det[rows, codes] += changed
         score = -0.5 * (d * LOG_2PI + log_det + distance)
     # rows without which a covariance is not what it was take the long way
-    lost = ~(n - own > 0) | ~(room > 0.1)
+    lost = ~(n - own > 0) | ~(room > 0.1) | ~(stretched > 0)
     score[lost] = np.nan
     return score
 

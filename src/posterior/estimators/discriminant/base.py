@@ -94,14 +94,20 @@ def is_one_row(statistics: JointStatistics[Any]) -> Array:
     return np.asarray((statistics.weight.rounded() == 1) & alike)
 
 
-def needs_rows(shrinkage: Any, covariance_estimator: Any) -> bool:
+def needs_rows(shrinkage: Any, covariance_estimator: Any, ddof: float) -> bool:
     """Whether covariances come from the rows themselves, for which no sums can stand."""
     if covariance_estimator is not None and shrinkage is not None and shrinkage != 0:
         raise ValueError(
             "covariance_estimator and shrinkage parameters are not None. Only one of the two can "
             "be set."
         )
-    return covariance_estimator is not None or shrinkage == "auto"
+    asks = covariance_estimator is not None or shrinkage == "auto"
+    if asks and ddof:
+        raise ValueError(
+            "Expected ddof=0 with shrinkage='auto' or covariance_estimator, which divide by a rule "
+            f"of their own, got ddof={ddof:g}. Set shrinkage to a number, or leave ddof out."
+        )
+    return asks
 
 
 def refuse_sums() -> None:

@@ -52,6 +52,12 @@ class GaussianDiscriminantAnalysis(Discriminant):
         Integrate over what the data leave open about mean and covariance: Student's t.
     calibrated : {"temperature", "isotonic"}, optional
         Correct the probabilities by out-of-fold scores, which cost no refit.
+    ddof : float, default=0
+        Delta degrees of freedom, by NumPy's and pandas' name: what the mean of a class costs in
+        rows. Covariances of classes are divided by n_k - ddof, one that K classes share by
+        n - K ddof: `ddof=1` gives the unbiased ones of R and of textbooks, 0 the most likely ones.
+        n sums weights, so a weight of 2 is two rows; pseudo-rows count as rows. Missing cells are
+        met by EM, which maximizes a likelihood, and the rows so completed are divided as asked.
 
     Attributes
     ----------
@@ -70,6 +76,8 @@ class GaussianDiscriminantAnalysis(Discriminant):
     >>> model = GaussianDiscriminantAnalysis().fit(X, ["bass"] * 3 + ["carp"] * 3)
     >>> model.predict([[18.0], [30.0]])
     array(['bass', 'carp'], dtype='<U4')
+    >>> GaussianDiscriminantAnalysis(ddof=1).fit([[1], [3], [4], [8]], [0, 0, 1, 1]).covariance_
+    array([[5.]])
     """
 
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {"covariance": KINDS}
@@ -80,6 +88,7 @@ class GaussianDiscriminantAnalysis(Discriminant):
         "pseudo_rows": [Interval(Real, 0, None, closed="left")],
         "predictive": ["boolean"],
         "calibrated": CALIBRATED,
+        "ddof": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -91,6 +100,7 @@ class GaussianDiscriminantAnalysis(Discriminant):
         pseudo_rows: float = 0.0,
         predictive: bool = False,
         calibrated: str | None = None,
+        ddof: float = 0,
     ) -> None:
         self.covariance = covariance
         self.priors = priors
@@ -98,6 +108,7 @@ class GaussianDiscriminantAnalysis(Discriminant):
         self.pseudo_rows = pseudo_rows
         self.predictive = predictive
         self.calibrated = calibrated
+        self.ddof = ddof
 
     covariance_ = estimated[Floats](
         lambda fitted: (
@@ -146,6 +157,7 @@ class GaussianDiscriminantAnalysis(Discriminant):
             shrinkage=self.shrinkage,
             predictive=self.predictive,
             least=0.0 if self._kind() == "shared" else None,
+            ddof=self.ddof,
         )
         prior = ClassPrior() if labels is None else ClassPrior(self.priors, labels.classes)
         return RankedRule(family, prior, reader)

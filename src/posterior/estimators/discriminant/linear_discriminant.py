@@ -59,6 +59,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         Directions that deviate by less, of standardized columns, are left out by "svd".
     covariance_estimator : estimator with a `covariance_`, optional
     calibrated : {"temperature", "isotonic"}, optional
+    ddof : float, default=0
+        Delta degrees of freedom, by NumPy's and pandas' name: what the mean of a class costs in
+        rows. The shared covariance of K classes is divided by n - K ddof, so `ddof=1` gives that of
+        R (`MASS::lda`) and of textbooks, where 0 gives the most likely one, and scikit-learn's.
+        n sums weights, so a weight of 2 is two rows. Of `priors` with "lsqr" or "eigen", which
+        weigh the covariances of the classes, each is divided by n_k - ddof.
 
     Attributes
     ----------
@@ -78,6 +84,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
     >>> LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1]])
     array([1])
+    >>> X, y = [[1], [3], [4], [8]], [0, 0, 1, 1]
+    >>> LinearDiscriminantAnalysis("lsqr", ddof=1).fit(X, y).covariance_
+    array([[5.]])
     """
 
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
@@ -92,6 +101,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
         "calibrated": CALIBRATED,
+        "ddof": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -104,6 +114,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         tol: float = 1e-4,
         covariance_estimator: Any = None,
         calibrated: str | None = None,
+        *,
+        ddof: float = 0,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -113,6 +125,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.tol = tol
         self.covariance_estimator = covariance_estimator
         self.calibrated = calibrated
+        self.ddof = ddof
 
     means_ = estimated[Floats](lambda fitted: fitted.derived.means)
     coef_ = estimated[Floats](lambda fitted: fitted.derived.coef)
@@ -139,7 +152,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ValueError(
                 "covariance estimator is not supported with svd solver. Try another solver"
             )
-        return needs_rows(self.shrinkage, self.covariance_estimator)
+        return needs_rows(self.shrinkage, self.covariance_estimator, self.ddof)
 
     def rule(self, reader: Reader, labels: Labels | None) -> LinearRule:
         """One covariance for all classes, by the rule of the solver."""
@@ -148,13 +161,14 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             shares = self._shares(labels)
             prior = StatedPrior(shares)
         if self.solver == "svd":
-            family = MultivariateGaussian("shared", least=self.tol)
+            family = MultivariateGaussian("shared", least=self.tol, ddof=self.ddof)
         else:
             family = MultivariateGaussian(
                 "shared",
                 shrinkage=float(self.shrinkage) if isinstance(self.shrinkage, Real) else 0.0,
                 least=0.0 if self.solver == "lsqr" or asks else None,
                 shares=None if shares is None else tuple(shares),
+                ddof=self.ddof,
             )
         return LinearRule(
             family,
@@ -278,8 +292,7 @@ class LinearRule(DiscriminantRule):
             n_rows = statistics.weight.rounded().sum()
             axes = svd_axes(parameters, priors, n_rows, self.tol, n_components)
             if self.store_covariance:
-                within = parameters.scatter.covariance("shared", tuple(priors))
-                axes = replace(axes, covariance=within[0])
+                axes = replace(axes, covariance=self._stored(parameters, priors))
         else:
             axes = self._solved(parameters, priors, n_components)
         if axes.explained is not None:
@@ -288,6 +301,13 @@ class LinearRule(DiscriminantRule):
             coef, intercept = np.diff(axes.coef, axis=0), np.diff(axes.intercept)
             axes = replace(axes, coef=coef, intercept=intercept)
         return axes
+
+    def _stored(self, parameters: MultivariateGaussianParameters, priors: Floats) -> Floats:
+        """By class probabilities, as scikit-learn shows it; with ddof, the model's own."""
+        assert parameters.scatter is not None and isinstance(self.family, MultivariateGaussian)
+        if self.family.ddof:
+            return parameters.covariance[0]
+        return parameters.scatter.covariance("shared", tuple(priors))[0]
 
     def _components(self, n_classes: int, n_features: int) -> int:
         most = min(n_classes - 1, n_features)
@@ -303,7 +323,7 @@ class LinearRule(DiscriminantRule):
         scalings: Array | None = None
         explained: Array | None = None
         if self.solver == "eigen":
-            values, vectors = linalg.eigh(self._total(parameters) - within, within)
+            values, vectors = linalg.eigh(self._between(parameters), within)
             order = np.argsort(values)[::-1]
             with np.errstate(divide="ignore", invalid="ignore"):  # one class has nothing apart
                 explained = (values / values.sum())[order]
@@ -315,13 +335,15 @@ class LinearRule(DiscriminantRule):
             intercept = -0.5 * np.einsum("kd,kd->k", mean, coef) + np.log(priors)
         return LinearAxes(mean, coef, intercept, n_components, within, scalings, None, explained)
 
-    def _total(self, parameters: MultivariateGaussianParameters) -> Floats:
-        """The covariance of all rows together."""
+    def _between(self, parameters: MultivariateGaussianParameters) -> Floats:
+        """The covariance of all rows together without that within classes; both by n."""
         if self.given is not None:
-            return self.given[1]
-        assert parameters.scatter is not None and isinstance(self.family, MultivariateGaussian)
-        everyone = parameters.scatter.pooled()
-        return shrunken(everyone.covariance("own"), self.family.shrinkage)[0]
+            return self.given[1] - parameters.covariance[0]
+        scatter, family = parameters.scatter, self.family
+        assert scatter is not None and isinstance(family, MultivariateGaussian)
+        total = shrunken(scatter.pooled().covariance("own"), family.shrinkage)
+        within = shrunken(scatter.covariance("shared", family.shares), family.shrinkage)
+        return np.asarray(total[0] - within[0])
 
 
 def svd_axes(

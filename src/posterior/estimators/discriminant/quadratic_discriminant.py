@@ -61,6 +61,11 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         portion towards columns that are independent, and warns.
     covariance_estimator : estimator with a `covariance_`, optional
     calibrated : {"temperature", "isotonic"}, optional
+    ddof : float, default=0
+        Delta degrees of freedom, by NumPy's and pandas' name: the covariance of a class is divided
+        by n_k - ddof. `ddof=1` gives the unbiased ones of R (`MASS::qda`) and of textbooks, where 0
+        gives the most likely ones, and those of scikit-learn. n_k sums weights, so a weight of 2 is
+        two rows.
 
     Attributes
     ----------
@@ -76,6 +81,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
     >>> QuadraticDiscriminantAnalysis(reg_param=0.1).fit(X, [1, 1, 1, 2, 2, 2]).predict([[-1, 0]])
     array([1])
+    >>> X, y = [[1], [3], [4], [8]], [0, 0, 1, 1]
+    >>> [v.item() for v in QuadraticDiscriminantAnalysis(ddof=1).fit(X, y).scalings_]
+    [2.0, 8.0]
     """
 
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {
@@ -90,6 +98,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
         "calibrated": CALIBRATED,
+        "ddof": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -103,6 +112,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         tol: float = 1.0e-4,
         covariance_estimator: Any = None,
         calibrated: str | None = None,
+        ddof: float = 0,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -112,6 +122,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.tol = tol
         self.covariance_estimator = covariance_estimator
         self.calibrated = calibrated
+        self.ddof = ddof
 
     priors_ = estimated[Floats](lambda fitted: fitted.derived.priors)
     scalings_ = estimated[list[Floats]](lambda fitted: fitted.derived.scalings)
@@ -126,13 +137,15 @@ class QuadraticDiscriminantAnalysis(Discriminant):
                 "covariance_estimator is not supported with solver='svd'. Try solver='eigen' "
                 "instead."
             )
-        return needs_rows(self.shrinkage, self.covariance_estimator)
+        return needs_rows(self.shrinkage, self.covariance_estimator, self.ddof)
 
     def rule(self, reader: Reader, labels: Labels | None) -> QuadraticRule:
         """A covariance of each class, of full rank."""
         shrinkage = self.shrinkage if isinstance(self.shrinkage, Real) else 0.0
         ridge = self.reg_param if self.solver == "svd" else 0.0
-        family = MultivariateGaussian("own", shrinkage=float(shrinkage), ridge=ridge, least=0.0)
+        family = MultivariateGaussian(
+            "own", shrinkage=float(shrinkage), ridge=ridge, least=0.0, ddof=self.ddof
+        )
         prior: Any = ClassPrior()
         if labels is not None and self.priors is not None:
             given = in_order(self.priors, labels.classes, "priors")

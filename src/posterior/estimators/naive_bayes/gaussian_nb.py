@@ -34,6 +34,10 @@ class GaussianNB(SummedClassifier):
         Portion of the largest variance of all columns that is added to every variance.
     calibrated : {"temperature", "isotonic"}, optional
         Correct the probabilities by out-of-fold scores, which cost no refit.
+    ddof : float, default=0
+        Delta degrees of freedom, by NumPy's and pandas' name: the squares of a class are divided by
+        n_k - ddof. `ddof=1` gives the unbiased variances of R (e1071, klaR), where 0 gives the most
+        likely ones, and those of scikit-learn. n_k sums weights, so a weight of 2 is two rows.
 
     Attributes
     ----------
@@ -50,6 +54,8 @@ class GaussianNB(SummedClassifier):
     >>> model = GaussianNB().fit(X, ["low", "low", "low", "high", "high", "high"])
     >>> model.predict([[-0.8, -1]])
     array(['low'], dtype='<U4')
+    >>> GaussianNB(ddof=1).fit([[1], [3], [4], [8]], [0, 0, 1, 1]).var_.round(6).ravel().tolist()
+    [2.0, 8.0]
     """
 
     needs_classes = True
@@ -60,6 +66,7 @@ class GaussianNB(SummedClassifier):
         "priors": ["array-like", Mapping, None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
         "calibrated": CALIBRATED,
+        "ddof": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -68,10 +75,12 @@ class GaussianNB(SummedClassifier):
         priors: Any = None,
         var_smoothing: float = 1e-9,
         calibrated: str | None = None,
+        ddof: float = 0,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.calibrated = calibrated
+        self.ddof = ddof
 
     class_count_ = learned[Floats](lambda fitted: fitted.class_weight())
     class_prior_ = learned[Floats](
@@ -93,7 +102,8 @@ class GaussianNB(SummedClassifier):
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
         prior = ClassPrior() if labels is None else ClassPrior(self.priors, labels.classes)
-        return GaussianRule(Gaussian(VarianceFloor(self.var_smoothing)), prior)
+        family = Gaussian(VarianceFloor(self.var_smoothing), ddof=self.ddof)
+        return GaussianRule(family, prior)
 
     state = by_hand.state
 
