@@ -120,6 +120,16 @@ class Encoding:
         """Which column of the table each column of numbers comes from."""
         return [i for i, column in enumerate(self.columns) for _ in column.names]
 
+    def indicators(self) -> dict[int, tuple[int, ...]]:
+        """Columns of zeros and ones, each with all those of which one at most is one."""
+        found: dict[int, tuple[int, ...]] = {}
+        end = 0
+        for column in self.columns:
+            start, end = end, end + len(column.names)
+            ones = range(start + isinstance(column, NumberColumn), end)
+            found |= dict.fromkeys(ones, tuple(ones))
+        return found
+
     def __call__(self, table: Sequence[Column]) -> Floats:
         parts = zip(self.columns, table, strict=True)
         return np.ascontiguousarray(np.column_stack([c.encode(cells) for c, cells in parts]))

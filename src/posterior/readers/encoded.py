@@ -76,6 +76,11 @@ class Encoded(Reader):
     def names(self) -> Array:
         return self.columns.array() if self.encoding is None else self.encoding.names()
 
+    @property
+    def indicators(self) -> dict[int, tuple[int, ...]]:
+        """Columns of zeros and ones that the encoding made, each with those of its category."""
+        return {} if self.encoding is None else self.encoding.indicators()
+
     def widths(self) -> tuple[int, ...]:
         return (len(self.names),)
 

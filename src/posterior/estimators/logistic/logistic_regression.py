@@ -26,7 +26,7 @@ from posterior.discriminative.objective import Objective
 from posterior.estimators import remote
 from posterior.estimators.classifier import with_target
 from posterior.estimators.estimator import learned
-from posterior.estimators.logistic import settings
+from posterior.estimators.logistic import diagnostics, settings
 from posterior.estimators.logistic.base import LogisticBase, check_classes
 from posterior.estimators.logistic.callbacks import Watched
 from posterior.estimators.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
@@ -361,6 +361,11 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         """
         check_is_fitted(self)
         return self.fitted_.interval(X, self.engine_, validate.level(level))
+
+    marginal_effects = diagnostics.marginal_effects
+    residuals = diagnostics.residuals
+    influence = diagnostics.influence
+    likelihood_ratio_test = diagnostics.likelihood_ratio_test
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
         """What each row would get from a model that never saw it, approximately, from one fit.
