@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         PseudoRows,
         VarianceFloor,
     )
+    from posterior.generative.hypotheses import Hypotheses
     from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
     from posterior.sql import to_sql
     from posterior.storage import ModelFileError, load, save
@@ -73,6 +74,7 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "GaussianMixture",
     "GaussianNB",
     "HashingVectorizer",
+    "Hypotheses",
     "JointBayes",
     "KBinsDiscretizer",
     "KDB",
@@ -114,7 +116,7 @@ __all__.sort()
 
 # Where the names live, in the order of how much each part loads.
 _HOMES = ["estimators", "data.errors", "engines", "families", "text", "preprocessing"]
-_HOMES += ["storage", "sql"]
+_HOMES += ["storage", "sql", "generative.hypotheses"]
 _PARTS = {"data", "datasets", "engines", "estimators", "evaluation", "explain", "families"}
 _PARTS |= {"plots", "preprocessing", "selection", "sql", "storage"}
 

@@ -8,6 +8,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from posterior.data.names import quoted
 
+STATED = (
+    "Expected a model that was learned from rows, got one whose parameters were stated. "
+    "Call fit() with rows first."
+)
+
 
 class DegenerateError(ValueError):
     """The data cannot determine a parameter that was asked for.

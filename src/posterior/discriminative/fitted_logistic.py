@@ -8,8 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from posterior import kernels
+from posterior.data.errors import STATED
 from posterior.data.rows import Features, Rows, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.minimum import Minimum
@@ -116,6 +118,8 @@ class FittedLogistic:
     @property
     def at_hand(self) -> Minimum:
         """The minimum, with the rows of the fit."""
+        if self.n_iter is None:
+            raise NotFittedError(STATED)
         if self.minimum is None:
             raise ValueError(
                 "Expected the rows that the model was fitted to, but a model that was stored or "

@@ -240,8 +240,16 @@ class SummedClassifier(Classifier):
             raise ValueError(f"Expected a factor above 0 and at most 1, got {factor}.")
         before = self.fitted_
         reader, labels = self._current(before.reader), before.labels
-        fitted = Fitted.of(reader, labels, self.rule(reader, labels), self.statistics_ * factor)
+        fitted = Fitted.of(reader, labels, self.rule(reader, labels), before.sums * factor)
         self.fitted_ = replace(fitted, calibrator=before.calibrator)
+        return self
+
+    def estimated_from(self, before: Fitted) -> Self:
+        """The model of what another has summed, under the settings of this one."""
+        self._validate_params()
+        self._check_calibrated(streaming=True)
+        reader, labels = before.reader, before.labels
+        self.fitted_ = Fitted.of(reader, labels, self.rule(reader, labels), before.sums)
         return self
 
     def _check_calibrated(self, streaming: bool = False) -> None:
@@ -320,6 +328,8 @@ class SummedClassifier(Classifier):
     predict_log_proba = joint_answers.predict_log_proba
     predict_joint_log_proba = joint_answers.predict_joint_log_proba
     log_evidence = joint_answers.log_evidence
+    log_likelihood = joint_answers.log_likelihood
+    bayes_error = joint_answers.bayes_error
     evidence = joint_answers.evidence
     parameters = joint_answers.parameters
     family_ = joint_answers.family_
@@ -341,7 +351,7 @@ class SummedClassifier(Classifier):
         return self.settled().sample(n, check_random_state(random_state))
 
     def _parameter_table(self) -> Table | None:
-        return self.parameters()
+        return self.parameters() if self.settled().statistics is not None else None
 
     @property
     def n_joint_parameters_(self) -> int | None:

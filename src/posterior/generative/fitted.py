@@ -7,10 +7,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from posterior import kernels
 from posterior.data import validate
-from posterior.data.errors import named_errors
+from posterior.data.errors import STATED, named_errors
 from posterior.data.names import quoted
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
@@ -54,11 +55,10 @@ class Fitted:
         """The same with its joint model, estimated if it was not yet."""
         if self.joint is not None:
             return self
-        assert self.statistics is not None
         with self.named():
-            joint = self.rule.estimate(self.statistics)
-            derived = self.rule.derive(joint, self.statistics)
-            reader = self.rule.answering(self.reader, self.statistics)
+            joint = self.rule.estimate(self.sums)
+            derived = self.rule.derive(joint, self.sums)
+            reader = self.rule.answering(self.reader, self.sums)
             return replace(self, reader=reader, joint=joint, derived=derived)
 
     @property
@@ -73,9 +73,14 @@ class Fitted:
 
     def class_weight(self) -> Floats:
         """The weight of the rows of each class."""
+        return self.sums.weight.rounded()
+
+    @property
+    def sums(self) -> JointStatistics[Any]:
+        """The statistics, of a model that was learned."""
         if self.statistics is None:
-            raise AttributeError("A model that was stated has seen no rows.")
-        return self.statistics.weight.rounded()
+            raise NotFittedError(STATED)
+        return self.statistics
 
     def named(self) -> named_errors:
         """Errors of the core inside are told in the words of the user's table."""
@@ -85,16 +90,15 @@ class Fitted:
 
     def grown(self, labels: Labels) -> Any:
         """The sums with room for more classes."""
-        if self.statistics is None or len(labels) == len(self.labels):
-            return self.statistics
-        return self.statistics.placed(labels.places(self.labels), len(labels))
+        if len(labels) == len(self.labels):
+            return self.sums
+        return self.sums.placed(labels.places(self.labels), len(labels))
 
     def minus(
         self, less: JointStatistics[Any], codes: Codes, weight: Floats | None, rule: Rule
     ) -> tuple[Labels, JointStatistics[Any]]:
         """Classes and sums without those of rows that were learned."""
-        assert self.statistics is not None
-        left = self.statistics - less
+        left = self.sums - less
         short = left.weight.rounded() < 0
         if short.any():
             raise ValueError(
@@ -193,14 +197,12 @@ class Fitted:
     @property
     def n_joint_parameters(self) -> int | None:
         """Numbers that a table of the full joint distribution would need; None if no table can."""
-        assert self.statistics is not None
-        sizes = self.model.family.sizes(self.statistics.features)
+        sizes = self.model.family.sizes(self.sums.features)
         return None if sizes is None else len(self.classes) * (prod(map(int, sizes)) - 1)
 
     def parameters(self, level: float) -> Table:
         """Every parameter, as the model uses it, with its credible interval."""
-        assert self.statistics is not None
-        joint, features = self.model, self.statistics.features
+        joint, features = self.model, self.sums.features
         lines = joint.family.intervals(features, joint.parameters, validate.level(level))
         return Table(
             {

@@ -16,12 +16,15 @@ from posterior.data.errors import DegenerateWarning
 from posterior.data.names import quoted
 from posterior.data.typing import Floats
 from posterior.engines.locate import locate
+from posterior.estimators import joint_answers
 from posterior.estimators.discriminant.base import Discriminant, DiscriminantRule
 from posterior.estimators.estimator import estimated
 from posterior.estimators.remote import FilePath
+from posterior.estimators.stated_classes import StatedClasses
 from posterior.estimators.summed_classifier import CALIBRATED
 from posterior.families import MultivariateGaussian
-from posterior.families.covariance import KINDS, Kind
+from posterior.families.covariance import KINDS, Kind, whitenings
+from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.rule import ClassPrior, Rule
@@ -110,6 +113,41 @@ class GaussianDiscriminantAnalysis(Discriminant):
         self.calibrated = calibrated
         self.ddof = ddof
 
+    @classmethod
+    def of(
+        cls, means: Any, covariances: Any, shares: Any, classes: Any = None, names: Any = None
+    ) -> Self:
+        """The model of stated means and covariances, which saw no rows.
+
+        Parameters
+        ----------
+        means : array of shape (n_classes, n_features), or (n_classes,) of one column
+        covariances : array of shape (n_classes, n_features, n_features)
+            Or of shape (n_features, n_features) for all classes; of one column, variances.
+        shares : array of shape (n_classes,) or dict by class
+            Class probabilities; a class of share zero is never answered.
+        classes : sequence, optional
+            In the order of the other tables; 0, 1, ... if not given, or the keys of `shares`.
+        names : sequence of str, optional
+            Of the columns.
+
+        Examples
+        --------
+        >>> from posterior import GaussianDiscriminantAnalysis
+        >>> model = GaussianDiscriminantAnalysis.of([[0, 0], [2, 0]], [[1, 0], [0, 1]], [0.5, 0.5])
+        >>> model.predict([[0.9, 5.0], [1.1, 5.0]])
+        array([0, 1])
+        >>> model.bayes_error()
+        0.1587
+        """
+        stated = StatedClasses.of(shares, classes)
+        mean = stated.table(means, "means")
+        matrices = stated.covariances(covariances, mean.shape[1])
+        kind = "shared" if len(matrices) == 1 else "own"
+        whitening = whitenings(matrices, None)
+        parameters = MultivariateGaussianParameters(mean, matrices, whitening)
+        return cast(Self, stated.fitted(cls(kind), parameters, mean.shape[1], names))
+
     covariance_ = estimated[Floats](
         lambda fitted: (
             fitted.model.parameters.covariance[0]
@@ -137,6 +175,11 @@ class GaussianDiscriminantAnalysis(Discriminant):
         trial.tune(X, y, sample_weight=sample_weight)
         self.fitted_, self.tuning_ = trial.fitted_, trial.tuning_
         return self
+
+    estimate_under = joint_answers.estimate_under
+    prior_settings: ClassVar[frozenset[str]] = frozenset(
+        {"covariance", "priors", "shrinkage", "pseudo_rows", "predictive"}
+    )
 
     def _kind(self) -> Kind:
         if self.covariance != "tune":

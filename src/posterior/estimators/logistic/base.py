@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -22,7 +23,9 @@ from posterior.discriminative.solvers import Step
 from posterior.engines.local import Local
 from posterior.estimators.classifier import Classifier, with_target
 from posterior.estimators.estimator import learned
+from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic import settings
+from posterior.estimators.stated_classes import distinct, named_columns, numbers
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.encoding import Encoding
 from posterior.readers.encoded import Encoded
@@ -145,6 +148,20 @@ class LogisticBase(Classifier):
         terms, prior = self.fitted_.terms(X)
         return Evidence(terms, prior, self.fitted_.reader.names, self.classes_)
 
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """log p(y | X), the sum over rows of log p(y | x): the rows themselves are taken as given.
+
+        A naive Bayes or discriminant model of this name sums log p(x, y), rows included: figures
+        of the two kinds must not be compared.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+        sample_weight : array of shape (n_samples,), optional
+        """
+        X, y = with_target(X, y)
+        return log_likelihood_of(self.predict_log_proba(X), y, self.classes_, sample_weight)
+
     def _cells(self, X: Any) -> tuple[Any, ...]:
         return self.fitted_.reader.cells(X)
 
@@ -160,6 +177,66 @@ class LogisticBase(Classifier):
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
+
+
+def of(
+    cls: Any,
+    intercept: Any,
+    coefficients: Any,
+    classes: Any = None,
+    names: Any = None,
+    typical: Any = None,
+) -> Any:
+    """The model of stated coefficients, which saw no rows.
+
+    Parameters
+    ----------
+    intercept : float, or array of shape (n_classes,) for three classes or more
+    coefficients : array of shape (n_features,) or dict by column
+        Of the log odds of the second class; or (n_classes, n_features) for three or more.
+    classes : sequence, optional
+        In the order of the coefficients; 0, 1, ... if not given.
+    names : sequence of str, optional
+        Of the columns.
+    typical : array of shape (n_features,), optional
+        The row that reasons are told against, and whose cells stand for missing ones; zeros if
+        not given, as no rows say where they lie.
+
+    Examples
+    --------
+    >>> from posterior import LogisticRegression
+    >>> model = LogisticRegression.of(-6.0, [0.05, 1.0], classes=["fails", "passes"])
+    >>> model.predict_proba([[40.0, 3.5]]).round(4).tolist()
+    [[0.6225, 0.3775]]
+    """
+    if isinstance(coefficients, Mapping):
+        names = list(coefficients) if names is None else names
+        coefficients = list(coefficients.values())
+    coef = np.atleast_2d(numbers(coefficients, "coefficients"))
+    constant = np.atleast_1d(numbers(intercept, "intercepts"))
+    outputs, d = coef.shape if coef.ndim == 2 else (0, 0)
+    if d == 0 or outputs == 2 or constant.shape != (outputs,):
+        raise ValueError(
+            "Expected an intercept and coefficients of shape (n_features,) for two classes, or "
+            "(n_classes,) and (n_classes, n_features) for three or more, got shapes "
+            f"{np.shape(intercept)} and {np.shape(coefficients)}."
+        )
+    k = max(outputs, 2)
+    labels = distinct(np.arange(k) if classes is None else classes, "classes")
+    if len(labels) != k:
+        raise ValueError(f"Expected {k} classes for these coefficients, got {labels.tolist()}.")
+    order = np.argsort(labels, kind="stable")
+    if k > 2:
+        coef, constant = np.ascontiguousarray(coef[order]), constant[order]
+    elif order[0] == 1:  # the log odds of the other class
+        coef, constant = -coef, -constant
+    row = np.zeros(d) if typical is None else numbers(typical, "a typical row")
+    if row.shape != (d,):
+        raise ValueError(f"Expected a typical row of {d} columns, got shape {row.shape}.")
+    reader = Encoded(named_columns(Columns(cls.__name__), d, names))
+    model = cls()
+    model.fitted_ = FittedLogistic(reader, Labels(labels[order]), coef, constant, row)
+    return model
 
 
 def check_classes(classes: Array) -> None:

@@ -12,10 +12,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
+from posterior.data.errors import STATED
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.fitted_logistic import FittedLogistic
@@ -26,7 +28,7 @@ from posterior.discriminative.objective import Objective
 from posterior.estimators import remote
 from posterior.estimators.classifier import with_target
 from posterior.estimators.estimator import learned
-from posterior.estimators.logistic import diagnostics, settings
+from posterior.estimators.logistic import base, diagnostics, settings
 from posterior.estimators.logistic.base import LogisticBase, check_classes
 from posterior.estimators.logistic.callbacks import Watched
 from posterior.estimators.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
@@ -158,6 +160,7 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         self.prior = prior
 
     solver_ = learned[str](lambda fitted: fitted.solver)
+    of = classmethod(base.of)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows: a stored model is small, and holds nobody's data."""
@@ -287,6 +290,8 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         self._validate_params()
         X, y = with_target(X, y)
         before: FittedLogistic | None = vars(self).get("fitted_")
+        if before is not None and before.n_iter is None and not self.warm_start:
+            raise NotFittedError(STATED)
         reader = self._reader() if before is None else before.reader
         stream = LogisticStream(before, reader, self._rule(), self.engine_)
         self.fitted_ = stream.with_rows(X, y, classes, sample_weight)

@@ -244,7 +244,7 @@ class MixtureBase(DensityMixin, Estimator):
         if "fitted_" not in vars(self):
             return self.fit(X, sample_weight=sample_weight)
         self._validate_params()
-        before, so_far = self.fitted_, self.statistics_
+        before, so_far = self.fitted_, self.fitted_.sums
         reader = self._current(before.reader)
         rows = self._rows(reader, reader.read(X, fitting=True), sample_weight)
         table = HiddenGroups(reader, self.rule(reader), rows, self.engine_)
@@ -272,7 +272,7 @@ class MixtureBase(DensityMixin, Estimator):
             )
         mine.reader.check_same(other.fitted_.reader)
         reader = self._current(mine.reader)
-        rule, sums = self.rule(reader), self.statistics_ + other.statistics_
+        rule, sums = self.rule(reader), mine.sums + other.fitted_.sums
         with rule.collapse(reader.names):
             joint = rule.estimate(sums)
         self.fitted_ = Fitted(reader, mine.labels, rule, sums.compact(), joint, mine.derived)

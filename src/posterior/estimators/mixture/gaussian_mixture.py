@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -16,6 +16,12 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.estimators.estimator import learned
 from posterior.estimators.mixture.base import MixtureBase, shares
+from posterior.estimators.stated_classes import (
+    StatedClasses,
+    named_columns,
+    numbers,
+    stated_normals,
+)
 from posterior.families import Gaussian, MultivariateGaussian, PseudoRows
 from posterior.families.covariance import Kind, whitenings
 from posterior.families.normal_density import MultivariateGaussianParameters
@@ -156,6 +162,45 @@ class GaussianMixture(MixtureBase):
         self.prior_rows = prior_rows
         self.criterion = criterion
         self.accelerate = accelerate
+
+    @classmethod
+    def of(
+        cls,
+        weights: Any,
+        means: Any,
+        covariances: Any,
+        covariance_type: str = "full",
+        names: Any = None,
+    ) -> Self:
+        """The mixture of stated components, which saw no rows.
+
+        Parameters
+        ----------
+        weights : array of shape (n_components,)
+            Shares of the components; one of zero is never answered.
+        means : array of shape (n_components, n_features), or (n_components,) of one column
+        covariances : array of the shape that `covariance_type` has; of one column, variances
+        covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        names : sequence of str, optional
+            Of the columns.
+
+        Examples
+        --------
+        >>> from posterior import GaussianMixture
+        >>> model = GaussianMixture.of([0.7, 0.3], [16, 30], [9, 16])
+        >>> model.predict([[15.0], [29.0]])
+        array([0, 1])
+        """
+        stated = StatedClasses.of(numbers(weights, "weights"))
+        mean = stated.table(means, "means")
+        model = cls(len(mean), covariance_type=covariance_type)
+        parameters = stated_normals(covariance_type, mean, numbers(covariances, "covariances"))
+        unnamed = model.reader()
+        reader = unnamed.of(named_columns(unnamed.columns, mean.shape[1], names))
+        labels, rule = Labels(stated.classes), model.rule(reader)
+        fitted = Fitted.stated(reader, labels, rule, stated.shares, parameters)
+        model.fitted_ = replace(fitted, derived=None)
+        return model
 
     means_ = learned[Floats](
         lambda fitted: fitted.model.parameters.mean,

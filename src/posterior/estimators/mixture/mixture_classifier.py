@@ -24,6 +24,7 @@ from posterior.engines.local import Local
 from posterior.estimators import remote
 from posterior.estimators.classifier import Classifier, with_target
 from posterior.estimators.estimator import learned
+from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.naive_bayes import ComplementNB, NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text.text_classifier import TextClassifier
@@ -295,6 +296,12 @@ class MixtureClassifier(Classifier):
     def log_evidence(self, X: Any) -> Floats:
         """log p(x): the lower, the stranger the row."""
         return self.settled().scored(X, self.engine_)[1]
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """log p(X, y), the sum over rows of log p(x, y); X, y and weights as in `fit`."""
+        X, y = self._with_target(X, y)
+        log_joint = self.predict_log_proba(X) + self.log_evidence(X)[:, None]
+        return log_likelihood_of(log_joint, y, self.classes_, sample_weight)
 
     def hidden_rows_help(self, X: Any, y: Any, folds: int = 5, sample_weight: Any = None) -> Table:
         """Whether rows without a label make answers better: both ways on held-out labeled rows.

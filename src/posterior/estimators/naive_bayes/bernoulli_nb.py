@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from posterior.data.typing import Floats
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
+from posterior.estimators.stated_classes import StatedClasses
 from posterior.families import Bernoulli, Laplace
 from posterior.families.bernoulli import BernoulliParameters
 from posterior.generative.rule import Rule
@@ -71,12 +72,40 @@ class BernoulliNB(DiscreteNB):
         self.class_prior = class_prior
         self.calibrated = calibrated
 
-    feature_count_ = learned[Floats](lambda fitted: fitted.statistics.features.total.rounded())
+    feature_count_ = learned[Floats](lambda fitted: fitted.sums.features.total.rounded())
     feature_log_prob_ = learned[Floats](
         lambda fitted: fitted.model.parameters.log_yes,
         lambda fitted, log_prob: fitted.having(by_hand(log_prob)),
     )
     parameters_of = staticmethod(by_hand)
+
+    @classmethod
+    def of(cls, probabilities: Any, shares: Any, classes: Any = None, names: Any = None) -> Self:
+        """The model of stated probabilities of yes, which saw no rows.
+
+        Parameters
+        ----------
+        probabilities : array of shape (n_classes, n_features), or dict by class
+        shares : array of shape (n_classes,) or dict by class
+            Class probabilities; a class of share zero is never answered.
+        classes : sequence, optional
+            In the order of the other tables; 0, 1, ... if not given, or the keys of `shares`.
+        names : sequence of str, optional
+            Of the columns.
+
+        Examples
+        --------
+        >>> from posterior import BernoulliNB
+        >>> test = BernoulliNB.of([0.98, 0.03], [0.008, 0.992], classes=["cancer", "healthy"])
+        >>> test.predict_proba([[1]]).round(4).tolist()
+        [[0.2085, 0.7915]]
+        """
+        stated = StatedClasses.of(shares, classes)
+        p = stated.table(probabilities, "probabilities")
+        stated.check(p, (p >= 0) & (p <= 1), "probabilities", "between 0 and 1")
+        with np.errstate(divide="ignore"):
+            parameters = BernoulliParameters(np.log(p), np.log1p(-p))
+        return cast(Self, stated.fitted(cls(), parameters, p.shape[1], names))
 
     def reader(self) -> Numeric:
         return Numeric(self.columns())

@@ -85,12 +85,10 @@ class CategoricalNB(DiscreteNB):
         self.calibrated = calibrated
 
     category_count_ = learned[list[Floats]](
-        lambda fitted: fitted.statistics.features.columns(
-            fitted.statistics.features.table.rounded()
-        )
+        lambda fitted: fitted.sums.features.columns(fitted.sums.features.table.rounded())
     )
     categories_ = learned[tuple[Array, ...]](lambda fitted: fitted.model.parameters.values)
-    n_categories_ = learned[Array](lambda fitted: fitted.statistics.features.sizes)
+    n_categories_ = learned[Array](lambda fitted: fitted.sums.features.sizes)
     feature_log_prob_ = learned[list[Floats]](
         lambda fitted: [p[:, :-1] for p in fitted.model.parameters.log_prob],
         lambda fitted, log_prob: fitted.having(by_hand(log_prob)),

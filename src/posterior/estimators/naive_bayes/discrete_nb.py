@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Floats
+from posterior.estimators import joint_answers
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes import by_hand
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
@@ -73,6 +74,10 @@ class DiscreteNB(SummedClassifier):
             alpha = np.maximum(alpha, ALPHA_MIN)
         return float(alpha) if alpha.ndim == 0 else tuple(alpha.tolist())
 
+    estimate_under = joint_answers.estimate_under
+    prior_settings: ClassVar[frozenset[str]] = frozenset(
+        {"alpha", "force_alpha", "fit_prior", "class_prior"}
+    )
     state = by_hand.state
 
     def stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Floats
 from posterior.data.validate import in_order
+from posterior.estimators import joint_answers
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes import by_hand
+from posterior.estimators.stated_classes import StatedClasses
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier
 from posterior.families import Gaussian, GaussianParameters, VarianceFloor
 from posterior.generative.joint import Joint, JointStatistics
@@ -105,12 +107,48 @@ class GaussianNB(SummedClassifier):
         family = Gaussian(VarianceFloor(self.var_smoothing), ddof=self.ddof)
         return GaussianRule(family, prior)
 
+    @classmethod
+    def of(
+        cls, means: Any, deviations: Any, shares: Any, classes: Any = None, names: Any = None
+    ) -> Self:
+        """The model of stated means and deviations, which saw no rows.
+
+        Parameters
+        ----------
+        means, deviations : arrays of shape (n_classes, n_features), or (n_classes,) of one column
+            Tables may be dicts by class.
+        shares : array of shape (n_classes,) or dict by class
+            Class probabilities; a class of share zero is never answered.
+        classes : sequence, optional
+            In the order of the other tables; 0, 1, ... if not given, or the keys of `shares`.
+        names : sequence of str, optional
+            Of the columns.
+
+        Examples
+        --------
+        >>> from posterior import GaussianNB
+        >>> fish = GaussianNB.of([16, 30], [3, 4], [0.7, 0.3], classes=["bass", "salmon"])
+        >>> fish.predict_proba([[20.0]]).round(4).tolist()
+        [[0.9668, 0.0332]]
+        >>> fish.bayes_error()
+        0.01888
+        """
+        stated = StatedClasses.of(shares, classes)
+        mean = stated.table(means, "means")
+        deviation = stated.table(deviations, "deviations", mean.shape)
+        stated.check(deviation, deviation > 0, "deviations", "above zero")
+        parameters = GaussianParameters(mean, deviation**2)
+        return cast(Self, stated.fitted(cls(), parameters, mean.shape[1], names))
+
     state = by_hand.state
 
     def stated(self, values: Mapping[str, Any]) -> tuple[Floats, Any]:
         """Class probabilities and parameters, from attributes by name if there are all."""
         mean, variance = np.asarray(values["theta_"], float), np.asarray(values["var_"], float)
         return np.asarray(values["class_prior_"], float), GaussianParameters(mean, variance)
+
+    estimate_under = joint_answers.estimate_under
+    prior_settings: ClassVar[frozenset[str]] = frozenset({"priors", "var_smoothing"})
 
     def quadratics(self, origin: Floats | None = None) -> tuple[Floats, Floats, Floats]:
         """log p(x, k) = uᵀ A_k u + b_kᵀ u + c_k where u = x - origin: (k, d, d), (k, d), (k,)."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Floats
+from posterior.estimators import joint_answers
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
+from posterior.estimators.stated_classes import StatedClasses
 from posterior.families import Complement, Laplace, Multinomial
 from posterior.families.multinomial import MultinomialParameters
 from posterior.generative.fitted import Fitted
@@ -62,7 +64,7 @@ class MultinomialNB(DiscreteNB):
     array(['spam'], dtype='<U4')
     """
 
-    feature_count_ = learned[Floats](lambda fitted: fitted.statistics.features.total.rounded())
+    feature_count_ = learned[Floats](lambda fitted: fitted.sums.features.total.rounded())
     feature_log_prob_ = learned[Floats](
         lambda fitted: fitted.model.parameters.log_prob,
         lambda fitted, log_prob: fitted.having(by_hand(log_prob)),
@@ -83,6 +85,41 @@ class MultinomialNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.calibrated = calibrated
+
+    @classmethod
+    def of(cls, probabilities: Any, shares: Any, classes: Any = None, names: Any = None) -> Self:
+        """The model of stated probabilities of words, which saw no rows.
+
+        Parameters
+        ----------
+        probabilities : array of shape (n_classes, n_features), or dict by class
+            Of each word in the urn of the class: rows that sum to one.
+        shares : array of shape (n_classes,) or dict by class
+            Class probabilities; a class of share zero is never answered.
+        classes : sequence, optional
+            In the order of the other tables; 0, 1, ... if not given, or the keys of `shares`.
+        names : sequence of str, optional
+            Of the columns.
+
+        Examples
+        --------
+        >>> from posterior import MultinomialNB
+        >>> urns = MultinomialNB.of([[0.5, 0.5], [0.9, 0.1]], [0.5, 0.5])
+        >>> urns.predict([[3, 0], [2, 2]])
+        array([1, 0])
+        """
+        stated = StatedClasses.of(shares, classes)
+        p = stated.table(probabilities, "probabilities")
+        stated.check(p, (p >= 0) & (p <= 1), "probabilities", "between 0 and 1")
+        total = p.sum(axis=1)
+        if not np.isclose(total, 1.0).all():
+            raise ValueError(
+                "Expected probabilities of words that sum to 1 in each class, got sums of "
+                f"{total.tolist()}."
+            )
+        with np.errstate(divide="ignore"):
+            parameters = MultinomialParameters(np.log(p))
+        return cast(Self, stated.fitted(cls(), parameters, p.shape[1], names))
 
     def reader(self) -> Numeric:
         return count_reader(self)
@@ -144,16 +181,15 @@ class ComplementNB(DiscreteNB):
         self.norm = norm
         self.calibrated = calibrated
 
+    log_likelihood = bayes_error = joint_answers.no_density
     class_log_prior_ = learned[Floats](lambda fitted: fitted.derived, _without_prior)
-    feature_count_ = learned[Floats](lambda fitted: fitted.statistics.features.total.rounded())
+    feature_count_ = learned[Floats](lambda fitted: fitted.sums.features.total.rounded())
     feature_log_prob_ = learned[Floats](
         lambda fitted: fitted.model.parameters.log_prob,
         lambda fitted, log_prob: fitted.having(by_hand(log_prob)),
     )
     parameters_of = staticmethod(by_hand)
-    feature_all_ = learned[Floats](
-        lambda fitted: fitted.statistics.features.total.rounded().sum(axis=0)
-    )
+    feature_all_ = learned[Floats](lambda fitted: fitted.sums.features.total.rounded().sum(axis=0))
 
     def reader(self) -> Numeric:
         return count_reader(self)

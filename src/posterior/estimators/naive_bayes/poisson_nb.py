@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
@@ -12,8 +12,10 @@ from sklearn.utils._param_validation import Interval
 from posterior.data.typing import Floats
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.discrete_nb import DiscreteNB
+from posterior.estimators.stated_classes import StatedClasses
 from posterior.estimators.summed_classifier import CALIBRATED
 from posterior.families import Poisson, PseudoRows
+from posterior.families.poisson import PoissonParameters
 from posterior.generative.rule import Rule
 from posterior.readers.labels import Labels
 from posterior.readers.numeric import Numeric
@@ -68,6 +70,33 @@ class PoissonNB(DiscreteNB):
         lambda fitted: fitted.model.parameters.rate,
         lambda fitted, rate: fitted.with_parameters(rate=np.asarray(rate, np.float64)),
     )
+
+    @classmethod
+    def of(cls, rates: Any, shares: Any, classes: Any = None, names: Any = None) -> Self:
+        """The model of stated rates, which saw no rows.
+
+        Parameters
+        ----------
+        rates : array of shape (n_classes, n_features), or dict by class
+            Events expected in a row.
+        shares : array of shape (n_classes,) or dict by class
+            Class probabilities; a class of share zero is never answered.
+        classes : sequence, optional
+            In the order of the other tables; 0, 1, ... if not given, or the keys of `shares`.
+        names : sequence of str, optional
+            Of the columns.
+
+        Examples
+        --------
+        >>> from posterior import PoissonNB
+        >>> calls = PoissonNB.of({"night": 1, "day": 6}, {"night": 0.5, "day": 0.5})
+        >>> calls.predict([[2], [7]])
+        array(['night', 'day'], dtype='<U5')
+        """
+        stated = StatedClasses.of(shares, classes)
+        rate = stated.table(rates, "rates")
+        stated.check(rate, rate >= 0, "rates", "of zero or more")
+        return cast(Self, stated.fitted(cls(), PoissonParameters(rate), rate.shape[1], names))
 
     def reader(self) -> Numeric:
         return Numeric(self.columns(), negative="refused")  # a rate gives no negative count
