@@ -17,10 +17,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
+import posterior
 from posterior import (
+    BernoulliNB,
+    CategoricalNB,
     GaussianDiscriminantAnalysis,
     GaussianNB,
     LinearDiscriminantAnalysis,
+    MultinomialNB,
     QuadraticDiscriminantAnalysis,
 )
 from posterior.evaluation import Curves, Points, Surface, decision_boundary
@@ -346,6 +350,64 @@ def test_a_linear_model_needs_a_box():
     (curve,) = decision_boundary(model, box=((0, 1), (0, 1)))
     assert_allclose(curve.points.sum(axis=1), 1)
     assert_allclose(np.sort(curve.points[[0, -1]], axis=0), [[0, 0], [1, 1]], atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", [BernoulliNB, MultinomialNB, CategoricalNB])
+def test_naive_bayes_of_discrete_columns_is_linear(kind):
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 3)) < 0.4).astype(int)
+    model = kind().fit(X, X[:, 0] + rng.integers(0, 2, 300))
+    rows = np.hstack([np.eye(2)[x] for x in X.T]) if kind is CategoricalNB else X
+    log_proba = model.predict_log_proba(X)
+    surfaces = decision_boundary(model)
+    assert len(surfaces) == 3
+    for surface in surfaces:
+        assert surface.matrix is None
+        odds = log_proba[:, surface.of] - log_proba[:, surface.against]
+        assert_allclose(surface.log_odds(rows), odds, atol=1e-12)
+
+
+def test_many_words_need_no_squares():
+    X = np.random.default_rng(0).integers(0, 3, (6, 20_000))  # (2, 20_000, 20_000) would be 6 GB
+    (surface,) = decision_boundary(MultinomialNB().fit(X, [0, 1] * 3))
+    assert surface.normal.shape == (20_000,)
+
+
+def test_probabilities_of_zero_have_no_finite_boundary():
+    model = BernoulliNB(alpha=0).fit([[1, 0], [0, 1], [0, 1]], ["a", "b", "b"])
+    with pytest.raises(ValueError, match=r"Expected finite coefficients .* or a probability"):
+        decision_boundary(model, box=((0, 1), (0, 1)))
+
+
+def test_two_columns_of_yes_and_no_have_a_line_in_a_box():
+    model = BernoulliNB().fit([[1, 1], [1, 0], [0, 1], [0, 0], [0, 0]], ["a", "a", "b", "b", "b"])
+    (curve,) = decision_boundary(model, box=((0, 1), (0, 1)))
+    (surface,) = decision_boundary(model, form="surfaces")
+    assert_allclose(surface.log_odds(curve.points), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_logistic_regression_of_two_columns_needs_no_box(classes):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % classes
+    X = (rng.normal(size=(300, 2)) + np.column_stack([y, y * y])) * [1, 30] + [5, 1000]
+    model = posterior.LogisticRegression(C=100).fit(X, y)
+    for found in (decision_boundary(model), decision_boundary(model, X=X)):
+        assert len(found) == classes - 1 or classes == 3
+        for curve in found:
+            p = model.predict_proba(curve.points)
+            assert_allclose(p[:, curve.of], p[:, curve.against], rtol=1e-8)
+    (x0, x1), (y0, y1) = decision_boundary(model).box
+    assert x0 < X[:, 0].mean() < x1
+    assert y0 < X[:, 1].mean() < y1
+    with pytest.raises(ValueError, match=r"Expected a box or rows X .* got both"):
+        decision_boundary(model, X=X, box=((0, 1), (0, 1)))
+
+
+def test_a_column_without_effect_leaves_the_box_finite():
+    X, y = np.array([[0.0, 5], [1, 5], [2, 5], [3, 5]]), [0, 0, 1, 1]
+    (curve,) = decision_boundary(posterior.LogisticRegression().fit(X, y))
+    assert_allclose(curve.points[:, 0], 1.5)
 
 
 @pytest.mark.parametrize(

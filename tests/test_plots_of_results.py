@@ -286,8 +286,10 @@ def test_a_model_that_needs_rows_says_so():
     X, y = fish(50)
     with pytest.raises(ValueError, match=r"Call plot\(model, X, y\)"):
         plot(GaussianNB().fit(X, y))
-    with pytest.raises(TypeError, match="KMeans, which has no picture of its own"):
+    with pytest.raises(ValueError, match=r"beside what KMeans .* Call plot\(model, X\)"):
         plot(KMeans(2, random_state=0).fit(X))
+    with pytest.raises(TypeError, match="KNeighborsClassifier, which has no picture of its own"):
+        plot(KNeighborsClassifier(1).fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         plot(GaussianNB())
 

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, Protocol, TypeAlias, overload, runtime_checkable
 
 import numpy as np
 
 from posterior.data.names import feature_names, plain
 from posterior.data.typing import Floats
 from posterior.evaluation.contour import Box, Curves, curves
+from posterior.evaluation.plane import extent, two_columns
 from posterior.evaluation.quadratics import Points, Quadratics, middle, points, quadratics
 
 FEATURES = {"points": 1, "curves": 2}  # the forms that need a certain number of them
 DEVIATIONS = 4  # around every mean, in the box that is shown by default
+LOG_ODDS = 4  # that a column may add to those of the mean row, in the box of a linear model
+
+
+@runtime_checkable
+class KnowsTheMeanRow(Protocol):
+    """A linear model that kept the mean of its rows."""
+
+    typical_: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,19 +57,19 @@ Boundary: TypeAlias = Points | Curves | tuple[Surface, ...]
 
 @overload
 def decision_boundary(
-    model: Any, *, form: Literal["auto"] = ..., box: Any = ..., resolution: int = ...
+    model: Any, *, form: Literal["auto"] = ..., box: Any = ..., resolution: int = ..., X: Any = ...
 ) -> Boundary: ...
 @overload
 def decision_boundary(
-    model: Any, *, form: Literal["points"], box: None = ..., resolution: int = ...
+    model: Any, *, form: Literal["points"], box: None = ..., resolution: int = ..., X: Any = ...
 ) -> Points: ...
 @overload
 def decision_boundary(
-    model: Any, *, form: Literal["curves"], box: Any = ..., resolution: int = ...
+    model: Any, *, form: Literal["curves"], box: Any = ..., resolution: int = ..., X: Any = ...
 ) -> Curves: ...
 @overload
 def decision_boundary(
-    model: Any, *, form: Literal["surfaces"], box: None = ..., resolution: int = ...
+    model: Any, *, form: Literal["surfaces"], box: None = ..., resolution: int = ..., X: Any = ...
 ) -> tuple[Surface, ...]: ...
 def decision_boundary(
     model: Any,
@@ -68,23 +77,30 @@ def decision_boundary(
     form: Literal["auto", "points", "curves", "surfaces"] = "auto",
     box: Any = None,
     resolution: int = 128,
+    X: Any = None,
 ) -> Boundary:
     """Where the most probable class of a fitted model changes.
 
     The boundary of classes i and j is where log p(x, i) = log p(x, j) and no other class is
-    larger. Both sides are quadratic in x for Gaussian classes, and linear for logistic regression.
+    larger. Both sides are quadratic in x for Gaussian classes, and linear for logistic regression
+    and for naive Bayes of counts, of yes and no (1 and 0), and of categories: there x is 1 at the
+    category that a row has, in the order of `feature_log_prob_`, and 0 at the others.
 
     Parameters
     ----------
-    model : Gaussian naive Bayes, discriminant analysis, or a linear classifier, fitted
+    model : naive Bayes, discriminant analysis, or a linear classifier, fitted
     form : "auto", "points", "curves" or "surfaces"
         Points are for one feature, curves for two, surfaces for any number. "auto" gives points
-        for one feature, curves for two, and surfaces for more.
+        for one feature, curves for two, and surfaces for more, and for categories.
     box : ((x0, x1), (y0, y1)), optional
-        Where to look for curves; by default 4 deviations around the mean of every class.
+        Where to look for curves; by default where the rows X lie, or else 4 deviations around the
+        mean of every class. Of logistic regression, whose classes have no means, as far around
+        the mean of all rows as a column takes to change the log odds by 4, and on to the boundary.
     resolution : int
         Curves are searched for on a grid of this many lines each way, and as many again around
         the means. The points found are exact, but a piece smaller than a cell is missed.
+    X : array or frame of two columns, optional
+        Rows to look for curves among, instead of a box.
 
     Returns
     -------
@@ -106,7 +122,8 @@ def decision_boundary(
     found = quadratics(model)  # says what is wrong with the model, if anything is
     d = found.b.shape[1]
     names = _names(model, d)
-    asked = {1: "points", 2: "curves"}.get(d, "surfaces") if form == "auto" else form
+    usual = "surfaces" if _by_category(model, d) else {1: "points", 2: "curves"}.get(d, "surfaces")
+    asked = usual if form == "auto" else form
     if FEATURES.get(asked, d) != d:
         raise ValueError(
             f"Expected a model of {FEATURES[asked]} feature{'s' * (asked == 'curves')} for "
@@ -123,8 +140,11 @@ def decision_boundary(
         return tuple(_surface(found, i, j) for i, j in combinations(range(len(found.c)), 2))
     if not isinstance(resolution, int | np.integer) or resolution < 1:
         raise ValueError(f"Expected a resolution of one cell or more, got {resolution!r}.")
+    if box is not None and X is not None:
+        raise ValueError("Expected a box or rows X to look for curves in, got both. Give one.")
     start = np.zeros(2) if origin is None else origin
-    chosen = _default_box(moved) if box is None else _moved(_checked(box), -start)
+    given = box if X is None else np.stack(extent(two_columns(X)[1]), axis=1)
+    chosen = _default_box(moved, model) if given is None else _moved(_checked(given), -start)
     traced = curves(moved, chosen, int(resolution), (names[0], names[1]))
     parts = tuple(replace(curve, points=curve.points + start) for curve in traced.curves)
     return replace(traced, curves=parts, box=_moved(chosen, start))
@@ -136,32 +156,47 @@ def _moved(box: Box, by: Floats) -> Box:
 
 
 def _surface(model: Quadratics, i: int, j: int) -> Surface:
-    matrix = model.A[i] - model.A[j]
     return Surface(
         of=plain(model.classes[i]),
         against=plain(model.classes[j]),
-        matrix=matrix if matrix.any() else None,
+        matrix=model.matrix(i, j),
         normal=model.b[i] - model.b[j],
         offset=float(model.c[i] - model.c[j]),
     )
 
 
+def _by_category(model: Any, d: int) -> bool:
+    """Whether there is a coefficient for each category, not for each column."""
+    return bool(getattr(model, "n_features_in_", d) != d)
+
+
 def _names(model: Any, d: int) -> list[str]:
-    if (names := feature_names(model)) is not None:
+    if (names := feature_names(model)) is not None and len(names) == d:
         return [str(name) for name in names]
     return ["x"] if d == 1 else [f"x{j}" for j in range(d)]
 
 
-def _default_box(model: Quadratics) -> Box:
-    if (normals := model.normals()) is None:
+def _default_box(found: Quadratics, model: Any) -> Box:
+    if (normals := found.normals()) is None:
+        if isinstance(model, KnowsTheMeanRow):
+            return _around(np.asarray(model.typical_, np.float64), found)
         raise ValueError(
-            "Expected a box ((x0, x1), (y0, y1)) to look for curves in: this model is linear or "
-            "has no normal density for every class, so its coefficients do not say where the "
-            "data lie."
+            "Expected a box ((x0, x1), (y0, y1)), or rows X, to look for curves in: this model is "
+            "linear or has no normal density for every class, so its coefficients do not say "
+            "where the data lie."
         )
     mean, deviation = normals
     low, high = mean - DEVIATIONS * deviation, mean + DEVIATIONS * deviation
     return _checked(np.stack([low.min(axis=0), high.max(axis=0)], axis=1))
+
+
+def _around(row: Floats, model: Quadratics) -> Box:
+    """As far as each column takes to change some log odds by four, and to reach the boundary."""
+    score = np.sort(model.log_joint(row[None])[0])
+    steepest = np.ptp(model.b, axis=0)
+    lead = score[-1] - score[-2] if len(score) > 1 else 0.0
+    reach = (LOG_ODDS + lead) / np.where(steepest > 0, steepest, LOG_ODDS + lead)
+    return _checked(np.stack([row - reach, row + reach], axis=1))
 
 
 def _checked(box: Any) -> Box:

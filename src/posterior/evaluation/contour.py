@@ -128,7 +128,8 @@ def _neighbors(label: Array) -> list[tuple[int, int]]:
 def _trace(grid: Grid, i: int, j: int) -> Iterator[Floats]:
     """The polylines where classes i and j are equal and no other class is larger."""
     D = grid.log_joint[..., i] - grid.log_joint[..., j]
-    edge, vertex = _vertices(grid, D, np.diag(grid.model.A[i] - grid.model.A[j]))
+    matrix = grid.model.matrix(i, j)
+    edge, vertex = _vertices(grid, D, np.zeros(2) if matrix is None else np.diag(matrix))
     place = dict(zip(edge.tolist(), vertex, strict=True))
     largest = dict(zip(edge.tolist(), _largest(grid.model, vertex, (i, j)), strict=True))
     kept, extra = [], count(-1, -1)
@@ -208,7 +209,8 @@ def _triple(grid: Grid, i: int, j: int, inner: Floats, outer: Floats) -> Floats 
     for third in np.argsort(-model.log_joint(outer[None])[0]).tolist():
         if third in (i, j):
             continue
-        A, b, c = (part[[j, third]] - part[i] for part in (model.A, model.b, model.c))
+        parts = np.zeros((len(model.c), 2, 2)) if model.A is None else model.A, model.b, model.c
+        A, b, c = (part[[j, third]] - part[i] for part in parts)
         x = middle
         for _ in range(NEWTON_STEPS):
             x = x - np.linalg.lstsq(2 * A @ x + b, A @ x @ x + b @ x + c, rcond=None)[0]

@@ -40,13 +40,9 @@ class Plane:
 def plane(model: Predicts, X: Any) -> Plane:
     """Posteriors over the plane in which the rows of two columns lie."""
     names, cells = two_columns(X)
-    known = cells[np.isfinite(cells).all(axis=1)]
-    if len(known) == 0:
-        raise ValueError("Expected rows with both cells to find the plane by, got none.")
-    low, high = np.quantile(known, INSIDE, axis=0)
-    room = MARGIN * np.where(high > low, high - low, 1.0)
-    x = np.linspace(low[0] - room[0], high[0] + room[0], WIDTH)
-    y = np.linspace(low[1] - room[1], high[1] + room[1], HEIGHT)
+    low, high = extent(cells)
+    x = np.linspace(low[0], high[0], WIDTH)
+    y = np.linspace(low[1], high[1], HEIGHT)
     across, up = np.tile(x, HEIGHT), np.repeat(y, WIDTH)
     frame = frames.as_frame(X)
     grid: Any = np.column_stack([across, up])
@@ -62,6 +58,16 @@ def plane(model: Predicts, X: Any) -> Plane:
         np.asarray(model.classes_),
         names,
     )
+
+
+def extent(cells: Floats) -> tuple[Floats, Floats]:
+    """Corners of the plane in which nearly all rows (n, 2) lie, with room."""
+    known = cells[np.isfinite(cells).all(axis=1)]
+    if len(known) == 0:
+        raise ValueError("Expected rows with both cells to find the plane by, got none.")
+    low, high = np.quantile(known, INSIDE, axis=0)
+    room = MARGIN * np.where(high > low, high - low, 1.0)
+    return low - room, high + room
 
 
 def two_columns(X: Any) -> tuple[tuple[str, str], Floats]:

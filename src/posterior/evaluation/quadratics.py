@@ -19,37 +19,53 @@ from posterior.data.typing import Array, Floats
 class Quadratics:
     """log p(x, k) = xᵀ A_k x + b_kᵀ x + c_k, perhaps less a term common to all classes."""
 
-    A: Floats  # (k, d, d)
+    A: Floats | None  # (k, d, d); None where all are linear
     b: Floats  # (k, d)
     c: Floats  # (k,)
     classes: Array  # (k,)
 
     def log_joint(self, X: Floats) -> Floats:
         """The value of every class at rows X, (n, k)."""
-        return ((X @ self.A) * X).sum(axis=2).T + X @ self.b.T + self.c
+        linear = X @ self.b.T + self.c
+        return linear if self.A is None else ((X @ self.A) * X).sum(axis=2).T + linear
+
+    def matrix(self, i: int, j: int) -> Floats | None:
+        """A_i - A_j; None where the difference of the two classes is linear."""
+        matrix = None if self.A is None else self.A[i] - self.A[j]
+        return None if matrix is None or not matrix.any() else matrix
 
     def size(self, X: Floats) -> Floats:
         """The largest Σ |terms| of any class, (n,): rounding errs by about ε times this."""
-        terms = Quadratics(abs(self.A), abs(self.b), abs(self.c), self.classes)
+        A = None if self.A is None else abs(self.A)
+        terms = Quadratics(A, abs(self.b), abs(self.c), self.classes)
         return terms.log_joint(abs(X)).max(axis=1)
 
-    def normals(self) -> tuple[Floats, Floats] | None:
-        """Means and deviations, both (k, d), if every class is a normal density, else None.
+    def moments(self) -> tuple[Floats, Floats] | None:
+        """Means (k, d) and covariances (k, d, d), if every class is a normal density, else None.
 
         μ_k = -½ A_k⁻¹ b_k      Σ_k = -½ A_k⁻¹
         """
+        if self.A is None:
+            return None
         try:
             factors = [cho_factor(-2 * A) for A in self.A]
         except np.linalg.LinAlgError:
             return None
         mean = [cho_solve(factor, b) for factor, b in zip(factors, self.b, strict=True)]
         covariance = [cho_solve(factor, np.eye(self.b.shape[1])) for factor in factors]
-        return np.array(mean), np.sqrt([np.diag(sigma) for sigma in covariance])
+        return np.array(mean), np.array(covariance)
+
+    def normals(self) -> tuple[Floats, Floats] | None:
+        """Means and deviations, both (k, d), if every class is a normal density, else None."""
+        if (moments := self.moments()) is None:
+            return None
+        mean, covariance = moments
+        return mean, np.sqrt([np.diag(sigma) for sigma in covariance])
 
 
 @runtime_checkable
 class HasQuadratics(Protocol):
-    """A model whose log p(x, k) is quadratic in x."""
+    """A model whose log p(x, k) is quadratic in x, or linear, where A is None."""
 
     def quadratics(self, origin: Floats | None = None) -> tuple[Any, Any, Any]: ...
 
@@ -69,7 +85,9 @@ def quadratics(model: Any, origin: Floats | None = None) -> Quadratics:
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
     if isinstance(model, HasQuadratics):
-        A, b, c = (np.asarray(part, dtype=np.float64) for part in model.quadratics(origin))
+        A, b, c = model.quadratics(origin)
+        A = None if A is None else np.asarray(A, np.float64)
+        b, c = np.asarray(b, np.float64), np.asarray(c, np.float64)
     else:
         if not all(hasattr(model, name) for name in ("coef_", "intercept_", "classes_")):
             raise TypeError(
@@ -82,14 +100,13 @@ def quadratics(model: Any, origin: Floats | None = None) -> Quadratics:
         c = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), len(b))
         if len(b) == 1:
             b, c = np.vstack([np.zeros_like(b), b]), np.append(0.0, c)
-        A = np.zeros((*b.shape, b.shape[1]))
-        c = c if origin is None else c + b @ origin
+        A, c = None, c if origin is None else c + b @ origin
     possible = c != -np.inf
-    A, b, c = A[possible], b[possible], c[possible]
-    if not all(np.isfinite(part).all() for part in (A, b, c)):
+    A, b, c = None if A is None else A[possible], b[possible], c[possible]
+    if not all(np.isfinite(part).all() for part in (A, b, c) if part is not None):
         raise ValueError(
             f"Expected finite coefficients of log p(x, k), got some from {type(model).__name__} "
-            "that are not. Is the variance of some feature zero?"
+            "that are not. Is the variance of some feature zero, or a probability?"
         )
     return Quadratics(A, b, c, np.asarray(model.classes_)[possible])
 
@@ -141,7 +158,8 @@ def points(model: Quadratics, feature_name: str = "x") -> Points:
     is concave, and outside the roots of -q if not. All leads are known before the walk starts,
     so two parabolas that only touch, or three that meet in a point, need no tolerance.
     """
-    a, b, c = (part - part[:, None] for part in (model.A[:, 0, 0], model.b[:, 0], model.c))
+    A = np.zeros(len(model.c)) if model.A is None else model.A[:, 0, 0]
+    a, b, c = (part - part[:, None] for part in (A, model.b[:, 0], model.c))
     convex = a > 0
     low, high = _between(*(np.where(convex, -part, part) for part in (a, b, c)))
     events = np.unique(np.concatenate([low[low < high], high[low < high]]))

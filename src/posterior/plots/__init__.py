@@ -1,5 +1,6 @@
 """Every picture, as an Altair chart."""
 
+from posterior.plots.cells import cells
 from posterior.plots.coefficients import coefficients
 from posterior.plots.comparison import comparison
 from posterior.plots.components import components
@@ -8,6 +9,7 @@ from posterior.plots.densities import densities
 from posterior.plots.distributions import distribution, shares
 from posterior.plots.evidence import evidence, waterfall
 from posterior.plots.learning import learning_curve
+from posterior.plots.likelihoods import likelihoods
 from posterior.plots.model import plot
 from posterior.plots.neighbors import error_by_k
 from posterior.plots.path import regularization_path
@@ -16,11 +18,13 @@ from posterior.plots.regions import regions
 from posterior.plots.reliability import confidence, reliability
 from posterior.plots.saving import save
 from posterior.plots.selection import selection
+from posterior.plots.separation import separation
 from posterior.plots.sigmoid import sigmoid
 from posterior.plots.structure import structure
 from posterior.plots.trace import trace
 
 __all__ = [
+    "cells",
     "coefficients",
     "comparison",
     "components",
@@ -31,6 +35,7 @@ __all__ = [
     "error_by_k",
     "evidence",
     "learning_curve",
+    "likelihoods",
     "plot",
     "precision_recall",
     "regions",
@@ -39,6 +44,7 @@ __all__ = [
     "roc",
     "save",
     "selection",
+    "separation",
     "shares",
     "sigmoid",
     "structure",

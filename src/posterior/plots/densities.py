@@ -71,7 +71,7 @@ def densities(
     near = [_near(x[codes == k]) for k in range(len(names))]
     edges = bin_edges(x, int(bins))
     low, high = (float(f(np.concatenate([edges, *near]))) for f in (np.min, np.max))
-    bars = _bars(x, codes, names, edges)
+    bars = bars_of(x, codes, names, edges)
     curves = _curves(model, column, names, near, np.linspace(low, high, POINTS))
 
     cut = np.sort(np.asarray([] if boundaries is None else boundaries, np.float64).ravel())
@@ -108,7 +108,7 @@ def densities(
     )
     layers = [histogram, model_lines]
     if len(inside):
-        layers += _rules(alt, inside, _lanes(inside, (high - low) * LABEL / WIDTH), across)
+        layers += rules(alt, inside, (high - low) / WIDTH, across)
     return alt.layer(*layers).properties(
         width=WIDTH,
         height=HEIGHT,
@@ -142,7 +142,7 @@ def bin_edges(x: Floats, bins: int) -> Floats:
     return np.asarray(low + width * np.arange(np.ceil((high - low) / width) + 1))
 
 
-def _bars(x: Floats, codes: Codes, names: list[str], edges: Floats) -> list[dict[str, Any]]:
+def bars_of(x: Floats, codes: Codes, names: list[str], edges: Floats) -> list[dict[str, Any]]:
     """Counts and heights of the bins that hold rows; the areas of all classes add up to 1."""
     counts = [np.histogram(x[codes == k], edges)[0] for k in range(len(names))]
     return [
@@ -180,8 +180,9 @@ def _curves(
     return points
 
 
-def _rules(alt: Any, places: Floats, lane: list[int], across: Any) -> list[Chart]:
-    """Thin vertical lines with their places written above them."""
+def rules(alt: Any, places: Floats, pixel: float, across: Any) -> list[Chart]:
+    """Thin vertical lines with their places, rising, written above them."""
+    lane = _lanes(places, LABEL * pixel)
     values = [
         {"boundary": float(b), "label": _digits(b), "above": -6 - LANE * i}
         for b, i in zip(places, lane, strict=True)

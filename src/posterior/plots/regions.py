@@ -15,7 +15,10 @@ from posterior.plots import look
 
 OTHERS = "others"
 MOST_DOTS = 500
+PALEST = 0.05
+DEEPEST = 0.6  # opacity of a cell whose class is certain
 SHADES = 2  # digits of a probability that can be seen
+STEPS = 100  # from 0 to 1
 
 
 @overload
@@ -30,6 +33,7 @@ def regions(
     columns: tuple[str, str] = ...,
     points: tuple[ArrayLike, ArrayLike, ArrayLike] | None = ...,
     target: str = ...,
+    deepest: float = ...,
 ) -> look.Chart: ...
 def regions(
     x: Any,
@@ -40,6 +44,7 @@ def regions(
     columns: tuple[str, str] = ("x", "y"),
     points: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None,
     target: str = "class",
+    deepest: float = DEEPEST,
 ) -> look.Chart:
     """The most probable class over a grid, paler where it is less certain.
 
@@ -61,13 +66,15 @@ def regions(
         Drawn as dots in the color of their class.
     target : str, default="class"
         What the classes are.
+    deepest : float, default=0.6
+        How opaque a cell is whose class is certain.
 
     Returns
     -------
     altair.LayerChart
     """
     if isinstance(x, Predicts):
-        return _of_model(x, y, codes, target)
+        return of_model(x, y, codes, target)
     alt = look.optional("altair")
     names = look.labels(classes)
     across, up = look.numbers("x", x, -1), look.numbers("y", y, -1)
@@ -98,7 +105,7 @@ def regions(
     shade = alt.FillOpacity(
         "probability:Q",
         legend=None,
-        scale=alt.Scale(domain=[1 / len(names), 1], range=[0.05, 0.6], clamp=True),
+        scale=alt.Scale(domain=[1 / len(names), 1], range=[PALEST, deepest], clamp=True),
     )
     plane = (
         alt.Chart(alt.InlineData(values=cells))
@@ -131,7 +138,10 @@ def regions(
     return look.sized(alt.layer(*layers), look.heading(f"{columns[0]} and {columns[1]}", said))
 
 
-def _of_model(model: Predicts, X: Any, y: Any, target: str) -> look.Chart:
+def of_model(
+    model: Predicts, X: Any, y: Any, target: str, deepest: float = DEEPEST, steps: int = STEPS
+) -> look.Chart:
+    """The regions of a model of two columns, shaded in so many steps, and some of the rows."""
     found = plane(model, X)
     shown = None
     if y is not None:
@@ -145,11 +155,12 @@ def _of_model(model: Predicts, X: Any, y: Any, target: str) -> look.Chart:
         found.x,
         found.y,
         found.codes,
-        found.probability,
+        (found.probability * steps).round() / steps,
         found.classes.tolist(),
         found.columns,
         shown,
         target,
+        deepest,
     )
 
 

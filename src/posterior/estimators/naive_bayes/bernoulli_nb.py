@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 
 from posterior.data.typing import Floats
 from posterior.estimators.estimator import learned
-from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
+from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB, linear
 from posterior.estimators.stated_classes import StatedClasses
 from posterior.families import Bernoulli, Laplace
 from posterior.families.bernoulli import BernoulliParameters
@@ -113,3 +113,11 @@ class BernoulliNB(DiscreteNB):
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
         family = Bernoulli(Laplace(self._pseudo_counts(reader)), self.binarize)
         return Rule(family, self._prior(labels))
+
+    def quadratics(self, origin: Floats | None = None) -> tuple[None, Floats, Floats]:
+        """log p(x, k) = b_k · u + c_k where u = x - origin, x of 1 (yes) and 0 (no)."""
+        joint = self.settled().model
+        yes, no = joint.parameters.log_yes, joint.parameters.log_no
+        always = np.isneginf(no).any(axis=1)  # possible all the same, but not at zero
+        offset = np.where(always, np.nan, joint.log_prior + no.sum(axis=1))
+        return linear(yes - no, offset, origin)

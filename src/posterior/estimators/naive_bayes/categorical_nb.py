@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from posterior.data.rows import CodedRows, Rows
 from posterior.data.typing import Array, Floats
 from posterior.estimators.estimator import learned
-from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
+from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB, linear
 from posterior.families import Categorical, Laplace
 from posterior.families.categorical import CategoricalParameters
 from posterior.generative.joint import JointStatistics
@@ -106,6 +106,12 @@ class CategoricalNB(DiscreteNB):
         family = Categorical(Laplace(self._pseudo_counts(reader)))
         assert isinstance(reader, NumberedCategories)
         return NumberedRule(family, self._prior(labels), reader)
+
+    def quadratics(self, origin: Floats | None = None) -> tuple[None, Floats, Floats]:
+        """log p(x, k) = b_k · u + c_k where u = x - origin, x of 1 at the row's categories."""
+        joint = self.settled().model
+        seen = [p[:, :-1] for p in joint.parameters.log_prob]
+        return linear(np.hstack(seen), joint.log_prior, origin)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,6 +31,11 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+def linear(slope: Floats, offset: Floats, origin: Floats | None) -> tuple[None, Floats, Floats]:
+    """log p(x, k) = b_k · u + c_k where u = x - origin: no squares, (k, d), (k,)."""
+    return None, slope, offset if origin is None else offset + slope @ origin
+
+
 class DiscreteNB(SummedClassifier):
     """Pseudo-counts, and class probabilities that are learned, alike or given."""
 

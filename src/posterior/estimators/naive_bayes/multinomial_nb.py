@@ -12,7 +12,7 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Floats
 from posterior.estimators import joint_answers
 from posterior.estimators.estimator import learned
-from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB
+from posterior.estimators.naive_bayes.discrete_nb import CONSTRAINTS, DiscreteNB, linear
 from posterior.estimators.stated_classes import StatedClasses
 from posterior.families import Complement, Laplace, Multinomial
 from posterior.families.multinomial import MultinomialParameters
@@ -126,6 +126,11 @@ class MultinomialNB(DiscreteNB):
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
         return Rule(Multinomial(Laplace(self._pseudo_counts(reader))), self._prior(labels))
+
+    def quadratics(self, origin: Floats | None = None) -> tuple[None, Floats, Floats]:
+        """log p(x, k) = b_k · u + c_k where u = x - origin, less the ways to order the words."""
+        joint = self.settled().model
+        return linear(joint.parameters.log_prob, joint.log_prior, origin)
 
 
 def _without_prior(fitted: Fitted, log_prior: Any) -> Fitted:
