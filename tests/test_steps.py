@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
-from posterior import KMeans
+from posterior import KMeans, LogisticRegression
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -76,3 +79,154 @@ def test_steps_of_k_means_refuse_what_has_none(tmp_path):
     file.write_text("a,b\n1,2\n3,4\n")
     with pytest.raises(TypeError, match="Expected rows in memory for steps"):
         KMeans(2).steps(file)
+
+
+# ---- logistic regression ----
+
+TWO, IS_THIRD = IRIS[50:, 2:], (SPECIES[50:] == 2).astype(int)
+ASCENT = {"solver": "gradient-ascent", "step": 1e-3, "max_iter": 50}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {**ASCENT, "C": np.inf, "tol": 0},
+        {**ASCENT, "C": 0.5, "tol": 1e-2},
+        {**ASCENT, "fit_intercept": False},
+        {"solver": "newton-cholesky"},
+        {"solver": "newton-cholesky", "C": np.inf, "max_iter": 3},
+        {"solver": "newton-cholesky", "class_weight": "balanced"},
+        {},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("table", ["two", "three", "single", "sparse"])
+def test_the_last_step_of_an_ascent_is_its_fit(settings, table):
+    X, y = (IRIS, SPECIES) if table == "three" else (TWO, IS_THIRD)
+    X = {"single": X.astype(np.float32), "sparse": sparse.csr_matrix(X)}.get(table, X)
+    model = LogisticRegression(**settings).fit(X, y)
+    steps = LogisticRegression(**settings).steps(X, y)
+    last = steps[-1]
+    assert_array_equal(last.coef, model.coef_)
+    assert_array_equal(last.intercept, model.intercept_)
+    assert last.coef.dtype == model.coef_.dtype
+    told = [step.value for step in model.trace_]
+    assert [-step.objective for step in steps[: len(told)]] == pytest.approx(told, rel=1e-12)
+    if model.solver_ == "Newton":
+        objective = [step.objective for step in steps]
+        assert (np.diff(objective) >= -1e-9).all()
+
+
+def test_the_numbers_of_a_step_are_those_of_the_textbook():
+    """l(w) = Σ y log ŷ + (1 - y) log(1 - ŷ), its gradient Σ (y - ŷ) x, and w + η of it."""
+    X, w = np.column_stack([TWO, np.ones(len(TWO))]), np.zeros(3)
+    settings = {"solver": "gradient-ascent", "C": np.inf, "tol": 0, "step": 1e-3, "max_iter": 30}
+    for step in LogisticRegression(**settings).steps(TWO, IS_THIRD):
+        p = 1 / (1 + np.exp(-X @ w))
+        log_likelihood = (np.log(p) * IS_THIRD + np.log(1 - p) * (1 - IS_THIRD)).sum()
+        gradient = (IS_THIRD - p) @ X
+        assert_allclose(np.append(step.coef, step.intercept), w, rtol=1e-10, atol=1e-13)
+        assert_allclose(step.log_likelihood, log_likelihood, rtol=1e-12)
+        assert_allclose(step.gradient[0], gradient, rtol=1e-9, atol=1e-9)
+        assert step.length == (1e-3 if step.number else 0.0)
+        w = w + 1e-3 * gradient
+
+
+def test_newton_has_the_gradient_of_the_coefficients_as_they_are_told():
+    """Whatever the origin that the solver takes: by differences, and zero at the end."""
+    steps = LogisticRegression(solver="newton-cholesky", C=2.0).steps(TWO, IS_THIRD)
+    for step in steps:
+        w = np.append(step.coef, step.intercept)
+
+        def value(w):
+            eta = TWO @ w[:2] + w[2]
+            return (IS_THIRD * eta - np.logaddexp(0, eta)).sum() - (w[:2] ** 2).sum() / 4
+
+        up = [(value(w + e) - value(w - e)) / 2e-5 for e in 1e-5 * np.eye(3)]
+        assert_allclose(step.gradient[0], up, atol=1e-5)
+        assert_allclose(step.objective, value(w), rtol=1e-10)
+    assert np.abs(steps[-1].gradient).max() < 1e-5
+    assert steps[0].length == 0 and steps[-1].length == 1
+
+
+def test_an_ascent_that_diverges_is_named_with_a_step_that_does_not():
+    settings = {"solver": "gradient-ascent", "C": np.inf, "tol": 0, "max_iter": 100}
+    with pytest.warns(ConvergenceWarning, match="Expected steps that climb, got step=1") as told:
+        steps = LogisticRegression(step=1.0, **settings).steps(TWO, IS_THIRD)
+    assert len(steps) == 101  # they are shown all the same
+    advised = float(str(told[0].message).split("Take step=")[1].split(",")[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        better = LogisticRegression(step=advised, **settings).steps(TWO, IS_THIRD)
+    assert (np.diff([step.log_likelihood for step in better]) > 0).all()
+    assert 0.001 < advised < 0.01
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_one_example_rule_is_its_own_loop(weighted):
+    """w += a (y - ŷ) x, row by row, to the bit."""
+    weight = np.arange(100) % 2 + 1.0 if weighted else None
+    settings = {"solver": "gradient-ascent", "C": np.inf, "step": 0.01, "max_iter": 3}
+    model = LogisticRegression(**settings)
+    steps = model.steps(TWO, IS_THIRD, weight, one_example=True)
+    X, w = np.column_stack([TWO, np.ones(100)]), np.zeros(3)
+    way = [w]
+    for _ in range(3):
+        for i, (x, y) in enumerate(zip(X, IS_THIRD, strict=True)):
+            a = 0.01 * (weight[i] if weighted else 1)
+            w = w + a * (y - 1 / (1 + np.exp(-w @ x))) * x
+            way.append(w)
+    assert_array_equal([[*step.coef[0], *step.intercept] for step in steps], way)
+    assert [step.row for step in steps] == [None, *[*range(100)] * 3]
+    assert "fitted_" not in vars(model)
+
+
+def test_the_one_example_rule_ends_near_the_best():
+    settings = {"solver": "gradient-ascent", "C": np.inf, "step": 0.01, "max_iter": 300}
+    mixed = np.random.default_rng(0).permutation(100)
+    model = LogisticRegression(**settings)
+    X = (TWO - TWO.mean(axis=0)) / TWO.std(axis=0)
+    last = model.steps(X[mixed], IS_THIRD[mixed], one_example=True)[-1]
+    best = LogisticRegression(C=np.inf).fit(X, IS_THIRD)
+    assert last.log_likelihood < -best.trace_[-1].value
+    assert last.log_likelihood > 1.5 * -best.trace_[-1].value
+
+
+def test_a_step_of_an_ascent_prints_as_a_line():
+    steps = LogisticRegression(solver="newton-cholesky").steps([[0.0], [1.0]], ["no", "yes"])
+    assert str(steps[0]).startswith("0  b 0  w 0  log likelihood -1.38629  less penalty -1.38629")
+    assert str(steps[0]).endswith("gradient 0.5 0")
+    rule = LogisticRegression(C=np.inf, solver="gradient-ascent", step=1.0, max_iter=1)
+    lines = [str(step) for step in rule.steps([[0.0], [1.0]], [0, 1], one_example=True)]
+    assert lines[1].startswith("1 (row 0)  b -0.5  w 0  log likelihood -1.44815")
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "match"),
+    [
+        ({"solver": "lbfgs"}, {}, "'gradient-ascent' or 'newton-cholesky'.*QuasiNewton"),
+        ({"firth": True}, {}, "got firth=True"),
+        ({"l1_ratio": 1.0}, {}, "no lasso"),
+        ({"C": np.inf}, {"one_example": True}, "solver='gradient-ascent' for the one-example"),
+        ({"solver": "gradient-ascent"}, {"one_example": True}, "Expected C=np.inf"),
+    ],
+    ids=str,
+)
+def test_steps_of_an_ascent_refuse_what_has_none(settings, given, match):
+    with pytest.raises(ValueError, match=match):
+        LogisticRegression(**settings).steps(TWO, IS_THIRD, **given)
+
+
+def test_the_one_example_rule_refuses_what_it_cannot_learn_from(tmp_path):
+    model = LogisticRegression(C=np.inf, solver="gradient-ascent")
+    with pytest.raises(ValueError, match="Expected two classes for the one-example rule, got 3"):
+        model.steps(IRIS, SPECIES, one_example=True)
+    with pytest.raises(ValueError, match="NaN"):
+        model.steps([[0.0], [np.nan]], [0, 1], one_example=True)
+    with pytest.raises(ValueError, match="NaN"):
+        model.steps([[0.0], [np.nan]], [0, 1])
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(TypeError, match="Expected rows in memory for steps"):
+        model.steps(file, "b")

@@ -61,6 +61,7 @@ def lloyd(
     stop: Stop,
     log: Log = silent,
     dtype: Any = np.float64,
+    *,
     watch: Watch = ignore,
 ) -> Clustering:
     """Lower Σᵢ wᵢ |xᵢ - c(i)|² from a start until nothing moves; centers are numbers of a dtype.

@@ -28,6 +28,8 @@ class ClusterStep:
         head = f"{self.number} {self.kind:<6}  inertia {self.inertia:.4g}"
         return f"{head}  centers {centers}  rows {rows}"
 
+    __repr__ = __str__
+
 
 def followed(starts: list[tuple[ClusterStep, ...]], points: Points, *given: Any) -> Clustering:
     """`lloyd`, whose steps are added to those of earlier starts."""
