@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from posterior import KMeans, LogisticRegression
+from posterior import Gaussian, GaussianMixture, KMeans, LogisticRegression, Mixture, Poisson
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -230,3 +230,121 @@ def test_the_one_example_rule_refuses_what_it_cannot_learn_from(tmp_path):
     file.write_text("a,b\n1,2\n3,4\n")
     with pytest.raises(TypeError, match="Expected rows in memory for steps"):
         model.steps(file, "b")
+
+
+# ---- EM ----
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "model",
+    [
+        GaussianMixture(3, random_state=0),
+        GaussianMixture(2, covariance_type="tied", n_init=3, init_params="random", random_state=1),
+        GaussianMixture(2, covariance_type="diag", prior_rows=1, random_state=0),
+        GaussianMixture(3, covariance_type="spherical", max_iter=3, random_state=0),
+        Mixture(n_components=3, random_state=0, max_iter=30),
+        Mixture(Poisson(), 2, random_state=0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_last_step_of_em_is_its_fit(model, weighted):
+    X = (IRIS * 10).round()
+    weight = np.arange(150) % 3 + 1.0 if weighted else None
+    steps = model.steps(X, sample_weight=weight)
+    assert "fitted_" not in vars(model)
+    model.fit(X, sample_weight=weight)
+    last, fitted = steps[-1], model.fitted_.model
+    assert_array_equal(last.joint.log_prior, fitted.log_prior)
+    for name in ("mean", "variance", "covariance", "rate"):
+        if name in type(fitted.parameters).__slots__:
+            found, expected = getattr(last.parameters, name), getattr(fitted.parameters, name)
+            assert_array_equal(found, expected)
+    assert [step.kind for step in steps] == ["expect", "maximize"] * model.n_iter_
+    total = 150 if weight is None else weight.sum()
+    values = [(s.log_likelihood + s.log_prior) / total for s in steps if s.kind == "expect"]
+    assert_allclose(values, model.lower_bounds_, rtol=1e-10)
+    del model.__dict__["fitted_"]
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_em_never_falls_and_the_bound_stays_below(gaps):
+    X = np.where(np.random.default_rng(0).random(IRIS.shape) < 0.1 * gaps, np.nan, IRIS)
+    model = GaussianMixture(3, reg_covar=0, tol=1e-5, random_state=0, max_iter=500)
+    steps = model.steps(X)
+    log_likelihood = np.array([step.log_likelihood for step in steps])
+    bound = np.array([step.bound for step in steps])
+    assert (np.diff(log_likelihood) > -1e-8).all() and (np.diff(bound) > -1e-8).all()
+    assert (bound <= log_likelihood + 1e-8).all()
+    assert_allclose(bound[::2], log_likelihood[::2], rtol=1e-10)  # expecting makes it touch
+    for step, better in zip(steps[::2], steps[1::2], strict=True):
+        assert better.q >= step.q - 1e-8
+        assert_array_equal(better.responsibilities, step.responsibilities)
+        assert_allclose(step.responsibilities.sum(axis=1), 1.0)
+
+
+def test_steps_of_em_refuse_what_has_none(tmp_path):
+    for settings in ({"n_components": "bic"}, {"n_components": 2, "accelerate": True}):
+        with pytest.raises(ValueError, match="Expected one number of components and accelerate="):
+            GaussianMixture(**settings).steps(IRIS)
+    with pytest.raises(ValueError, match="n_samples >= n_components"):
+        GaussianMixture(5).steps(IRIS[:3])
+    file = tmp_path / "rows.csv"
+    file.write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(TypeError, match="Expected rows in memory for steps"):
+        Mixture().steps(file)
+
+
+# ---- EM as lectures state it: equal shares, one known variance, given first means ----
+
+HEIGHTS = np.random.default_rng(3).normal([[170.0, 183.0]] * 60, 6.0).ravel()
+STATED = {"n_components": 2, "prior_rows": 0, "shares": "equal", "tol": 0}
+
+
+def as_stated(rounds, means=((160.0,), (175.0,)), **settings):
+    settings = {**STATED, "means_init": means, "max_iter": rounds, **settings}
+    return Mixture(Gaussian(None, variance=36.0), **settings)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("rounds", [1, 2, 20, 200])
+def test_em_as_it_is_stated_is_the_loop_of_the_textbook(rounds):
+    """E[z_ij] ∝ exp(-(x_i - μ_j)² / 2σ²), μ_j ← Σ E[z_ij] x_i / Σ E[z_ij]."""
+    x, mean, way = HEIGHTS, np.array([160.0, 175.0]), []
+    for _ in range(rounds):
+        z = np.exp(-((x[:, None] - mean) ** 2) / (2 * 36))
+        z /= z.sum(axis=1, keepdims=True)
+        way.append(z)
+        mean = (z * x[:, None]).sum(axis=0) / z.sum(axis=0)
+    model = as_stated(rounds).fit(x[:, None])
+    assert_allclose(model.joint_.parameters.mean[:, 0], mean, rtol=1e-12)
+    assert_array_equal(model.weights_, 0.5)
+    assert_array_equal(model.joint_.parameters.variance, 36.0)
+    steps = as_stated(rounds).steps(x[:, None])
+    assert_allclose([step.responsibilities for step in steps[::2]], way, rtol=1e-9, atol=1e-12)
+    assert_array_equal(steps[-1].parameters.mean, model.joint_.parameters.mean)
+    assert steps[0].parameters.mean.ravel().tolist() == [160.0, 175.0]
+    assert (np.diff([step.log_likelihood for step in steps]) > -1e-9).all()
+    assert model.n_parameters_ == 2 and len(model.starts_) == 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_equal_shares_hold_with_any_family_and_count_for_nothing():
+    X = (IRIS * 10).round()
+    learned = Mixture(Poisson(), 3, random_state=0).fit(X)
+    equal = Mixture(Poisson(), 3, random_state=0, shares="equal").fit(X)
+    assert_array_equal(equal.weights_, 1 / 3)
+    assert equal.n_parameters_ == learned.n_parameters_ - 2
+    chosen = Mixture(Poisson(), [1, 3], random_state=0, shares="equal").fit(X)
+    assert chosen.selection_["n_parameters"].tolist() == [4, 12]
+    assert (np.diff(equal.lower_bounds_) > -1e-12).all()
+
+
+def test_first_means_are_refused_where_they_make_no_sense():
+    with pytest.raises(ValueError, match=r"should have the shape of \(2, 1\), but got \(3, 1\)"):
+        as_stated(5, [[1.0], [2.0], [3.0]]).fit(HEIGHTS[:, None])
+    with pytest.raises(ValueError, match="Expected columns that are all normal for means_init"):
+        Mixture(Poisson(), 2, means_init=[[1.0], [2.0]]).fit(HEIGHTS.round()[:, None])
+    with pytest.raises(ValueError, match="'shares'"):
+        as_stated(5, shares="alike").fit(HEIGHTS[:, None])

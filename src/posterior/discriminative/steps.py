@@ -61,7 +61,7 @@ class LogisticStep:
         parts += [f"w {_numbers(self.coef)}", f"log likelihood {self.log_likelihood:.6g}"]
         if not self.ground.penalty.is_flat:
             parts.append(f"less penalty {self.objective:.6g}")
-        parts.append(f"gradient {_numbers(self.gradient)}")
+        parts.append(f"gradient {_numbers(self.gradient.round(9) + 0.0)}")
         parts += [f"step {self.length:.4g}"] if self.number else []
         return "  ".join(parts)
 
