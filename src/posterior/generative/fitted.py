@@ -192,7 +192,9 @@ class Fitted:
     @property
     def n_parameters(self) -> int:
         """Numbers that the data determine, class probabilities included."""
-        return self.model.family.n_parameters(self.model.parameters) + len(self.classes) - 1
+        joint = self.model
+        shares = self.rule.n_shares(len(self.classes))
+        return joint.family.n_parameters(joint.parameters) + shares
 
     @property
     def n_joint_parameters(self) -> int | None:

@@ -24,18 +24,22 @@ FRESH = 0.7  # power of a chunk's share: below one, since early chunks were summ
 
 @dataclass(frozen=True, slots=True)
 class PseudoShares:
-    """Log shares of components by their weights, of which each is given some rows beforehand."""
+    """Log shares of components by their weights, of which each is given some rows beforehand.
+
+    Or all are `equal`, which is known, whatever the weights.
+    """
 
     rows: float = 0.0
+    equal: bool = False
 
     def __call__(self, weight: Floats) -> Floats:
-        rows = weight + self.rows
+        rows = np.ones(len(weight)) if self.equal else weight + self.rows
         with np.errstate(divide="ignore"):
             return np.log(rows / rows.sum())
 
     def log_density(self, log_shares: Floats) -> float:
         """Log likelihood of the rows given beforehand."""
-        return self.rows * float(log_shares.sum()) if self.rows else 0.0
+        return self.rows * float(log_shares.sum()) if self.rows and not self.equal else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +56,9 @@ class MixtureRule(Rule):
         parameters = None if before is None else before.parameters
         better = self.family.improve(sums.features, pooled, parameters)
         return Joint(self.family, self.prior(sums.weight.rounded()), better)
+
+    def n_shares(self, n_groups: int) -> int:
+        return 0 if self.prior.equal else n_groups - 1
 
     def collapse(self, features: Array) -> Collapse:
         """Tells errors of the core in the words of mixtures."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,18 @@ def full_covariances(joint: Joint[Any, Any], names: Array) -> Floats:
         name = quoted(names[constant][0])
         raise DegenerateError(f"Expected columns that vary, but {name} never does. Drop it.")
     return np.asarray(variance[:, :, None] * np.eye(d))
+
+
+def with_means(joint: Joint[Any, Any], given: Any) -> Joint[Any, Any]:
+    """A first model with means in the place of its own."""
+    parameters = joint.parameters
+    if not isinstance(parameters, GaussianParameters | MultivariateGaussianParameters):
+        raise ValueError(
+            "Expected columns that are all normal for means_init, got "
+            f"{type(joint.family).__name__}. Give shares of the rows in init_params instead."
+        )
+    means = _shaped(given, "means", parameters.mean.shape)
+    return replace(joint, parameters=replace(parameters, mean=means))
 
 
 # ---- as users give them ----

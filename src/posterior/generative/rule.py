@@ -103,5 +103,9 @@ class Rule:
         """Rows without which the table would have another shape."""
         return np.zeros(len(rows), bool)
 
+    def n_shares(self, n_groups: int) -> int:
+        """Probabilities of groups that the data determine."""
+        return n_groups - 1
+
     def check_same(self, other: Rule) -> None:
         """Refuse to merge what was summed by another rule."""

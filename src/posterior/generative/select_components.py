@@ -49,7 +49,12 @@ def numbers_of(asked: Any, n_rows: int) -> list[int]:
 
 
 def best_number(
-    numbers: Sequence[int], rows: Rows | RemoteRows, criterion: str, engine: Worker, learn: Learn
+    numbers: Sequence[int],
+    rows: Rows | RemoteRows,
+    criterion: str,
+    engine: Worker,
+    learn: Learn,
+    n_shares: Callable[[int], int],
 ) -> tuple[Ascent[Any, Any], Convergence]:
     """The ascent of the best number of components, and how it went."""
     trials: list[tuple[Ascent[Any, Any], Table]] = []
@@ -68,7 +73,7 @@ def best_number(
     selection, best = None, 0
     if len(numbers) > 1:
         joints = [ascent.joint for ascent, _ in trials]
-        selection, best = _compared(joints, rows, criterion, engine, learn)
+        selection, best = _compared(joints, rows, criterion, engine, learn, n_shares)
     ascent, starts = trials[best]
     return ascent, replace(Convergence.of(ascent, starts), selection=selection)
 
@@ -79,13 +84,15 @@ def _compared(
     criterion: str,
     engine: Worker,
     learn: Learn,
+    n_shares: Callable[[int], int],
 ) -> tuple[Table, int]:
     """A line for each number of components, and which is best."""
     n = rows.weight if isinstance(rows, RemoteRows) else float(_weight(rows).sum())
     sums = [engine.sum(_decided(joint), rows) for joint in joints]
     log_likelihood, decided = (np.array(column) for column in zip(*sums, strict=True))
     k = np.array([len(joint.log_prior) for joint in joints])
-    p = np.array([joint.family.n_parameters(joint.parameters) for joint in joints]) + k - 1
+    p = np.array([joint.family.n_parameters(joint.parameters) for joint in joints])
+    p += [n_shares(int(size)) for size in k]
     bic = -2 * log_likelihood + p * np.log(n)
     columns: dict[str, Array] = {
         "n_components": k,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +19,7 @@ from posterior.estimators.kmeans.base import SETTINGS, Clusters, stored
 from posterior.generative.kmeans.fitted_clusters import FittedClusters
 from posterior.generative.kmeans.lloyd import TIRED, Clustering, Stop, lloyd
 from posterior.generative.kmeans.points import Points
+from posterior.generative.kmeans.steps import ClusterStep, followed
 from posterior.readers.reader import Reader
 
 
@@ -153,8 +156,39 @@ class KMeans(Clusters):
         self.fitted_ = fitted
         return self
 
+    def steps(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[ClusterStep, ...]:
+        """Every step of the way to `fit`: rows are assigned, centers move, and so on.
+
+        Each has `number`, `kind` ("assign" or "move"), `centers`, `labels` and `inertia`, and
+        prints as a line. The last is what `fit` finds with the same settings; of several starts
+        these are the steps of the best. The model itself learns nothing.
+
+        Examples
+        --------
+        >>> from posterior import KMeans
+        >>> X = [[1], [2], [9], [11]]
+        >>> for step in KMeans(2, init=[[1], [2]]).steps(X):
+        ...     print(step)
+        1 assign  inertia 130  centers (1) (2)  rows 1 3
+        2 move    inertia 44.67  centers (1) (7.333)  rows 1 3
+        3 assign  inertia 17.22  centers (1) (7.333)  rows 2 2
+        4 move    inertia 2.5  centers (1.5) (10)  rows 2 2
+        5 assign  inertia 2.5  centers (1.5) (10)  rows 2 2
+        """
+        self._validate_params()
+        remote.refuse_elsewhere(X, "steps")
+        reader, points = self._read(X, sample_weight)
+        starts: list[tuple[ClusterStep, ...]] = []
+        follow = partial(followed, starts)
+        self._found(reader, points, check_random_state(self.random_state), follow)
+        return min(starts, key=lambda steps: steps[-1].inertia)
+
     def _found(
-        self, reader: Reader, points: Points, random: np.random.RandomState
+        self,
+        reader: Reader,
+        points: Points,
+        random: np.random.RandomState,
+        loop: Callable[..., Clustering] = lloyd,
     ) -> FittedClusters:
         """The best of all starts."""
         spread, log, dtype = points.spread(), self._log(), points.dtype
@@ -164,7 +198,7 @@ class KMeans(Clusters):
         for _ in range(self._n_starts()):
             start = self._start(points, spread.mean, random)
             log("Initialization complete")
-            clustering = lloyd(points, start, spread, stop, log, dtype)
+            clustering = loop(points, start, spread, stop, log, dtype)
             if best is None or clustering.inertia < best.inertia:
                 best = clustering
         assert best is not None

@@ -31,6 +31,7 @@ from posterior.estimators.estimator import learned
 from posterior.estimators.logistic import base, diagnostics, settings
 from posterior.estimators.logistic.base import LogisticBase, check_classes
 from posterior.estimators.logistic.callbacks import Watched
+from posterior.estimators.logistic.steps import steps
 from posterior.estimators.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from posterior.evaluation.held_out import HeldOut
 from posterior.preprocessing.first_look import FirstLook
@@ -344,6 +345,8 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         return np.zeros((m, p))
 
     # ---- beyond the estimates ----
+
+    steps = steps
 
     def summary(self, level: float = 0.95, robust: bool = False) -> Summary:
         """Coefficients with standard errors, tests, intervals and odds ratios, and the fit.

@@ -22,6 +22,7 @@ from posterior.estimators import answer_files, joint_answers, remote
 from posterior.estimators.classifier import explained
 from posterior.estimators.estimator import Estimator, learned
 from posterior.generative.em import Ascent, Hidden, Stop
+from posterior.generative.em_steps import EMStep, FollowedAscent, FollowedGroups
 from posterior.generative.evidence_terms import Explanation
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
@@ -134,13 +135,7 @@ class MixtureBase(DensityMixin, Estimator):
         self._validate_params()
         there = remote.located(X, checkpoint)
         if there is None:
-            reader, features = self.reader().learn(X)
-            if (n := features.shape[0]) < 2:
-                raise ValueError(
-                    f"Found array with {n} sample(s) (shape={features.shape}) while a minimum of "
-                    f"2 is required by {type(self).__name__}."
-                )
-            rows = self._rows(reader, features, sample_weight)
+            reader, rows = self._learned(X, sample_weight)
             self.fitted_ = self._best(reader, rows, check_random_state(self.random_state))
             return self
         self._check_remote()
@@ -155,6 +150,39 @@ class MixtureBase(DensityMixin, Estimator):
             fitted = self._best(reader, away, remote.random_of(self.random_state, engine))
         self.fitted_ = fitted
         return self
+
+    def steps(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[EMStep, ...]:
+        """Every step of EM on the way to `fit`: shares are expected, the model is maximized.
+
+        Each has `number`, `kind` ("expect" or "maximize"), `responsibilities`, `shares`,
+        `parameters`, `q`, `bound` and `log_likelihood`, and prints as a line. The last is what
+        `fit` finds with the same settings; of several starts these are the steps of the best.
+        The model itself learns nothing.
+        """
+        self._validate_params()
+        remote.refuse_elsewhere(X, "steps")
+        if not isinstance(self.n_components, Integral) or self.accelerate:
+            got = "accelerate=True" if self.accelerate else f"n_components={self.n_components!r}"
+            raise ValueError(
+                "Expected one number of components and accelerate=False to go step by step, got "
+                f"{got}."
+            )
+        reader, rows = self._learned(X, sample_weight)
+        table = FollowedGroups(reader, self.rule(reader), rows, self.engine_)
+        (k,) = numbers_of(self.n_components, len(rows))
+        ascent, _ = self._best_start(table, k, check_random_state(self.random_state))
+        assert isinstance(ascent, FollowedAscent)
+        return ascent.steps
+
+    def _learned(self, X: Any, sample_weight: Any) -> tuple[Reader, Rows]:
+        """A reader that knows the table, and its rows, of which there are two at least."""
+        reader, features = self.reader().learn(X)
+        if (n := features.shape[0]) < 2:
+            raise ValueError(
+                f"Found array with {n} sample(s) (shape={features.shape}) while a minimum of "
+                f"2 is required by {type(self).__name__}."
+            )
+        return reader, self._rows(reader, features, sample_weight)
 
     def _rows(self, reader: Reader, features: Features, sample_weight: Any) -> Rows:
         """Validated rows, all of hidden groups."""
@@ -194,7 +222,8 @@ class MixtureBase(DensityMixin, Estimator):
             return self._best_start(replace(table, rows=some), k, random)
 
         numbers = numbers_of(self.n_components, len(rows))
-        ascent, steps = best_number(numbers, rows, self._criterion(), self.engine_, learn)
+        how = self._criterion(), self.engine_, learn, table.rule.n_shares
+        ascent, steps = best_number(numbers, rows, *how)
         labels = Labels(np.arange(len(ascent.joint.log_prior)))
         statistics = ascent.statistics.compact()
         weight = statistics.weight.rounded()
@@ -219,7 +248,10 @@ class MixtureBase(DensityMixin, Estimator):
                 joint, value = self._first(table, k, hidden, random), -np.inf
             return table.ascent(hidden, joint, stop, progress, value, self.accelerate)
 
-        return best_of(1 if again else self.n_init, climb, progress, table.reader.names)
+        return best_of(1 if again else self._n_starts(), climb, progress, table.reader.names)
+
+    def _n_starts(self) -> int:
+        return self.n_init
 
     def _first(
         self, table: HiddenGroups, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from posterior.data.rows import Soft
 from posterior.data.table import Table
 from posterior.estimators.estimator import learned
 from posterior.estimators.mixture.base import MixtureBase
-from posterior.generative.hidden_groups import MixtureRule, PseudoShares
+from posterior.generative import normal_mixture as normal
+from posterior.generative.em import Hidden
+from posterior.generative.hidden_groups import HiddenGroups, MixtureRule, PseudoShares
 from posterior.generative.joint import Joint
 from posterior.generative.select_components import CRITERIA
 from posterior.generative.start import STARTS
@@ -51,6 +55,11 @@ default="k-means++"
         First guess: k-means clusters, the nearest of rows drawn far from each other, the nearest
         of any rows, random shares, or the shares (n_samples, n_components) themselves. Distances
         count columns in units of their deviation.
+    means_init : array of shape (n_components, n_features), optional
+        First means of components that are normal, in the place of `init_params`; their spread is
+        that of everyone, unless it is known. There is one start.
+    shares : {"learned", "equal"}, default="learned"
+        Whether the data say how large the components are, or all are known to be equal.
     accelerate : bool, default=False
         Extrapolate the steps of EM (SQUAREM); the objective still never falls.
     warm_start : bool, default=False
@@ -96,6 +105,8 @@ default="k-means++"
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "init_params": [StrOptions(set(STARTS)), "array-like"],
+        "means_init": ["array-like", None],
+        "shares": [StrOptions({"learned", "equal"})],
         "accelerate": ["boolean"],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
@@ -114,6 +125,8 @@ default="k-means++"
         max_iter: int = 500,
         n_init: int = 5,
         init_params: Any = "k-means++",
+        means_init: Any = None,
+        shares: str = "learned",
         accelerate: bool = False,
         warm_start: bool = False,
         random_state: Any = None,
@@ -128,6 +141,8 @@ default="k-means++"
         self.max_iter = max_iter
         self.n_init = n_init
         self.init_params = init_params
+        self.means_init = means_init
+        self.shares = shares
         self.accelerate = accelerate
         self.warm_start = warm_start
         self.random_state = random_state
@@ -156,4 +171,17 @@ default="k-means++"
 
     def rule(self, reader: Reader) -> MixtureRule:
         assert isinstance(reader, MixedColumns)
-        return MixtureRule(reader.family(), PseudoShares(self.prior_rows))
+        return MixtureRule(reader.family(), PseudoShares(self.prior_rows, self.shares == "equal"))
+
+    def _n_starts(self) -> int:
+        return self.n_init if self.means_init is None else 1
+
+    def _first(
+        self, table: HiddenGroups, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState
+    ) -> Joint[Any, Any]:
+        if self.means_init is None:
+            return super()._first(table, k, hidden, random)
+        rows = table.rows.sample
+        weight = np.ones(len(rows)) if rows.hard.weight is None else rows.hard.weight
+        alike = table.first(hidden, Soft(np.repeat(weight[:, None] / k, k, axis=1)))
+        return normal.with_means(alike, self.means_init)

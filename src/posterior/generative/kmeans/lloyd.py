@@ -18,10 +18,15 @@ STILL = "centers moved less than the tolerance"
 TIRED = "the number of iterations is used up"
 
 Log = Callable[[str], None]
+Watch = Callable[[str, Floats, Codes], None]  # gets "assign" or "move", centers and labels
 
 
 def silent(message: str) -> None:
     """Nobody asked for messages."""
+
+
+def ignore(kind: str, centers: Floats, labels: Codes) -> None:
+    """Nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,8 @@ def lloyd(
     stop: Stop,
     log: Log = silent,
     dtype: Any = np.float64,
+    *,
+    watch: Watch = ignore,
 ) -> Clustering:
     """Lower Σᵢ wᵢ |xᵢ - c(i)|² from a start until nothing moves; centers are numbers of a dtype.
 
@@ -65,6 +72,7 @@ def lloyd(
     total, told, reason = float(spread.scatter.sum()), list[float](), TIRED
     for i in range(stop.max_iter):
         moved = space.assign(centers)
+        watch("assign", centers, space.labels)
         if moved == 0:
             log(f"Converged at iteration {i}: strict convergence.")
             told.append(told[-1])
@@ -74,6 +82,7 @@ def lloyd(
         told.append(total - float((weight * (means - spread.mean) ** 2).sum()))
         log(f"Iteration {i}, inertia {told[-1]}.")
         before, centers = centers, rounded(means, dtype)
+        watch("move", centers, space.labels)
         shift = float(((centers - before) ** 2).sum())
         if shift <= stop.tol:
             log(f"Converged at iteration {i}: center shift {shift} within tolerance {stop.tol}.")
@@ -81,6 +90,7 @@ def lloyd(
             break
     if reason != UNMOVED:
         space.assign(centers)  # so that labels are those of the centers
+        watch("assign", centers, space.labels)
     assigned = space.assigned()
     told[-1] = assigned.inertia
     # Differences of sums round; what they tell neither rises nor ends below the last.

@@ -1,0 +1,154 @@
+"""Steps of the ascent to the best coefficients, one by one."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from posterior.data.rows import SparseRows
+from posterior.data.typing import Floats
+from posterior.discriminative.logistic_rule import LogisticRule
+from posterior.discriminative.minimum import centered
+from posterior.discriminative.objective import Objective
+from posterior.discriminative.solvers import GradientAscent, Newton, Solution
+from posterior.discriminative.solvers.solution import OVERSHOT
+from posterior.readers.encoded import Encoded
+from posterior.statistics.quadratic import Quadratic
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogisticStep:
+    """Coefficients on the way, how probable they make the classes, and which way is up."""
+
+    number: int  # 0: the start
+    length: float  # of the step that led here: η, or t of Newton's -t H⁻¹ g
+    intercept: Floats  # (outputs,)
+    coef: Floats  # (outputs, d)
+    row: int | None  # the example that led here, if it was one alone
+    place: Floats  # (outputs, p): the coefficients as the solver sees them
+    ground: Objective  # what is climbed
+
+    @property
+    def log_likelihood(self) -> float:
+        """Σᵢ wᵢ log p(yᵢ | xᵢ)."""
+        return self.objective + self.ground.penalty.smooth_value(self.place)
+
+    @property
+    def objective(self) -> float:
+        """What a solver raises: the log likelihood minus the penalty."""
+        return -self._looked().value
+
+    @property
+    def gradient(self) -> Floats:
+        """Of the objective, (outputs, d), and the intercepts last if there are some."""
+        up, loss = 0.0 - self._looked().gradient, self.ground.loss
+        if loss.origin is not None:
+            up[:, :-1] += up[:, -1:] * loss.origin
+        return up
+
+    def _looked(self) -> Quadratic:
+        return self.ground.gradient(self.place)
+
+    def __str__(self) -> str:
+        parts = [f"{self.number}" if self.row is None else f"{self.number} (row {self.row})"]
+        parts += [f"b {_numbers(self.intercept)}"] if self.ground.loss.intercept else []
+        parts += [f"w {_numbers(self.coef)}", f"log likelihood {self.log_likelihood:.6g}"]
+        if not self.ground.penalty.is_flat:
+            parts.append(f"less penalty {self.objective:.6g}")
+        parts.append(f"gradient {_numbers(self.gradient.round(9) + 0.0)}")
+        parts += [f"step {self.length:.4g}"] if self.number else []
+        return "  ".join(parts)
+
+    __repr__ = __str__
+
+
+def _numbers(table: Floats) -> str:
+    return " | ".join(" ".join(f"{x:.4g}" for x in np.ravel(line)) for line in table)
+
+
+def _step(
+    objective: Objective, dtype: Any, number: int, length: float, coef: Floats, row: Any = None
+) -> LogisticStep:
+    slope, intercept = (v.astype(dtype) for v in objective.loss.parts(centered(coef, objective)))
+    return LogisticStep(number, length, intercept, slope, row, coef, objective)
+
+
+def ascended(
+    rule: LogisticRule, objective: Objective, start: Floats, reader: Encoded, dtype: Any
+) -> tuple[LogisticStep, ...]:
+    """The start and every iteration of the solver, the last of which is its solution."""
+    if rule.firth or not isinstance(rule.solver(objective), GradientAscent | Newton):
+        used = "firth=True" if rule.firth else type(rule.solver(objective)).__name__
+        raise ValueError(
+            "Expected solver='gradient-ascent' or 'newton-cholesky' to go step by step, got "
+            f"{used}. Set one of them, and no lasso."
+        )
+    way = [start]
+    told = replace(rule, ended=partial(_ended, rule, objective))
+    solution = told.solve(objective, start, reader, way.append).solution
+    if solution.coef is not way[-1]:  # Newton's last direction, which doubles the digits
+        way.append(solution.coef)
+    lengths = [0.0, *(step.step for step in solution.trace[1:]), 1.0]
+    return tuple(_step(objective, dtype, i, lengths[i], coef) for i, coef in enumerate(way))
+
+
+def by_examples(
+    objective: Objective, start: Floats, step: float, passes: int, dtype: Any
+) -> tuple[LogisticStep, ...]:
+    """w ← w + η (y - ŷ) x for one row after the other, ŷ = 1 / (1 + exp(-w · x))."""
+    if len(start) > 1:
+        raise ValueError(
+            f"Expected two classes for the one-example rule, got {len(start)}. Leave it out: all "
+            "examples together climb for any number of classes."
+        )
+    if not objective.penalty.is_flat:
+        raise ValueError("Expected C=np.inf for the one-example rule, which has no penalty.")
+    rows = objective.at_hand
+    X = rows.X.scipy().toarray() if isinstance(rows.X, SparseRows) else rows.X
+    X = np.asarray(X, np.float64)
+    X = np.column_stack([X, np.ones(len(X))]) if objective.loss.intercept else X
+    y, weight = rows.hard.codes, rows.hard.weight
+    known = None if rows.offset is None else rows.offset[:, 0]
+    w, steps = start[0], [_step(objective, dtype, 0, 0.0, start)]
+    for n in range(passes * len(X)):
+        i = n % len(X)
+        score = w @ X[i] if known is None else w @ X[i] + known[i]
+        rate = step if weight is None else step * weight[i]
+        with np.errstate(over="ignore"):
+            w = w + rate * (y[i] - 1 / (1 + np.exp(-score))) * X[i]
+        steps.append(_step(objective, dtype, n + 1, rate, w[None], i))
+    return tuple(steps)
+
+
+def _ended(rule: LogisticRule, objective: Objective, used: str, solution: Solution) -> None:
+    """Names an ascent that went astray, with steps that would not."""
+    if solution.reason != OVERSHOT:
+        rule.ended(used, solution)
+        return
+    value = -np.array([step.value for step in solution.trace])
+    fell = int(np.argmin(np.diff(value)))
+    warnings.warn(
+        f"Expected steps that climb, got step={solution.trace[-1].step:g}, which jumps over the "
+        f"best coefficients: step {fell + 1} went from {value[fell]:.6g} down to "
+        f"{value[fell + 1]:.6g}. Take step={longest_step(objective):g}, with which none goes down.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def longest_step(objective: Objective) -> float:
+    """η = 1 / λ to two digits, λ the largest that the curvature can be anywhere.
+
+    No Hessian is larger than ¼ Σ w x xᵀ + ridge with two classes, ½ with more (Böhning 1992).
+    """
+    products = objective.engine.sum(objective.loss.products, objective.rows)
+    products = (0.25 if objective.loss.outputs == 1 else 0.5) * products
+    most = max(np.linalg.eigvalsh(products + np.diag(r))[-1] for r in objective.penalty.ridge)
+    unit = 10.0 ** (math.floor(math.log10(1 / most)) - 1)
+    return float(f"{math.floor(1 / most / unit) * unit:.2g}")
