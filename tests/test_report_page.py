@@ -386,6 +386,14 @@ def test_a_usual_page_is_smaller_than_three_megabytes(page):
     assert len(page.encode()) < 1_200_000
 
 
+def test_the_table_in_the_terminal_fits_however_many_scores_there_are(rich, monkeypatch):
+    reporting = pytest.importorskip("posterior.app.cli.reporting", exc_type=ImportError)
+    console = pytest.importorskip("rich.console").Console(width=200)
+    for name in ("another", "one more"):
+        monkeypatch.setitem(SCORES, name, SCORES["brier"])
+    assert console.measure(reporting._comparison(rich)).maximum <= 80
+
+
 # ---- numbers ----
 
 

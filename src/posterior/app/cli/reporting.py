@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 FILES = ("report.html", "report.json", "model.posterior")
 MOST_FLAGS = 8
+MOST_SCORES = 3  # that 80 letters hold; the page has them all
 
 
 def report(
@@ -125,9 +127,10 @@ def _comparison(facts: Facts) -> Table:
 
     from posterior.evaluation.held_out import SCORES
 
+    shown = dict(islice(SCORES.items(), MOST_SCORES))
     table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="dim")
     table.add_column("\nmodel", no_wrap=True)
-    scores = [f"{s.title}\n%" if s.percent else f"\n{s.title}" for s in SCORES.values()]
+    scores = [f"{s.title}\n%" if s.percent else f"\n{s.title}" for s in shown.values()]
     for name in (*scores, "calibration\nerror %"):
         table.add_column(name, justify="right", no_wrap=True)
     for model in facts.candidates:
@@ -136,7 +139,7 @@ def _comparison(facts: Facts) -> Table:
             f"{'*' if chosen else ' '} {model.name}",
             *(
                 _percent(model.scores()[name]) if score.percent else _number(model.scores()[name])
-                for name, score in SCORES.items()
+                for name, score in shown.items()
             ),
             _percent(model.calibration_error),
             style="bold" if chosen else None,
