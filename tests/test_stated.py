@@ -242,7 +242,20 @@ def test_a_class_of_share_zero_is_never_answered() -> None:
     [
         (lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.4]), "sum to 1, got a sum of 0.9"),
         (lambda: GaussianNB.of([1, 2], [1, 1], [1.5, -0.5]), "shares of zero or more"),
-        (lambda: GaussianNB.of([1, 2], [1, 1], [np.nan, 1]), "shares of zero or more"),
+        (lambda: GaussianNB.of([1, 2], [1, 1], [np.nan, 1]), "finite shares, got nan"),
+        (lambda: GaussianNB.of([1, 2], [1, 1], ["x", "y"]), "shares as a table of numbers"),
+        (lambda: GaussianNB.of([1, 2], [1, 1], None), "shares, got nan"),
+        (lambda: GaussianNB.of([1, 2], [1, 1e-200], [0.5, 0.5]), "that can be squared, got 1e-200"),
+        (
+            lambda: GaussianNB.of([1, 2], [1, 1e200], [0.5, 0.5]),
+            "squared, got 1e[+]200",
+        ),
+        (lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.5], 3), "a list of classes"),
+        (lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.5], ["a", 1]), "classes of one kind"),
+        (
+            lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.5], names="x"),
+            "a list of names",
+        ),
         (
             lambda: GaussianNB.of([1, 2], [1, 0], [0.5, 0.5]),
             "above zero, got 0 of class 1",
@@ -254,7 +267,10 @@ def test_a_class_of_share_zero_is_never_answered() -> None:
         (lambda: GaussianNB.of([1, np.inf], [1, 1], [0.5, 0.5]), "finite means, got inf"),
         (lambda: GaussianNB.of(["x", 2], [1, 1], [0.5, 0.5]), "means as a table of numbers"),
         (lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.5], ["a"]), "share of each of 1 classes"),
-        (lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.5], ["a", "a"]), "classes that differ"),
+        (
+            lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.5], ["a", "a"]),
+            "kind that differ",
+        ),
         (lambda: GaussianNB.of({"a": 1}, [1, 1], {"a": 0.5, "b": 0.5}), "'b' is missing"),
         (lambda: fish(names=["x", "y"]), "1 names of columns"),
         (lambda: BernoulliNB.of([0.5, 1.2], [0.5, 0.5]), "between 0 and 1, got 1.2"),
@@ -445,6 +461,8 @@ def test_hypotheses_are_a_bernoulli_model() -> None:
     [
         (lambda: Hypotheses({"a": 0.5, "b": 0.4}), "sum to 1, got a sum of 0.9"),
         (lambda: Hypotheses({}), "sum to 1"),
+        (lambda: Hypotheses([0.5, 0.5]), "by hypothesis, as a dict"),  # type: ignore[arg-type]
+        (lambda: Hypotheses({"a": "x", "b": 1}), "got 'x' for 'a'"),  # type: ignore[dict-item]
         (lambda: Hypotheses({"a": 1.5, "b": -0.5}), "zero or more, got -0.5 for 'b'"),
         (lambda: Hypotheses({"a": np.nan, "b": 1}), "zero or more, got nan for 'a'"),
         (lambda: Hypotheses({"a": 0.5, "b": 0.5}).given({"a": 1}), r"of each of \['a', 'b'\]"),

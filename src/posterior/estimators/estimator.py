@@ -131,7 +131,7 @@ class Estimator(BaseEstimator):
             some = ", ".join(_cut(str(name)) for name in names[:MOST])
             more = ", ..." if len(names) > MOST else ""
             parts.append(f"{_counted(len(names), 'class')}: {some}{more}")
-        said = f"<p>Learned from {escape('; '.join(parts))}.</p>" if parts else ""
+        said = f"<p>A model of {escape('; '.join(parts))}.</p>" if parts else ""
         quickly = n_columns is not None and n_columns * max(len(names), 1) <= CELLS
         found, table = self._parameter_table() if quickly else None, ""
         if found is not None:

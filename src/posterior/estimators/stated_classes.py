@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,7 +35,7 @@ class StatedClasses:
             named = isinstance(shares, Mapping)
             classes = list(shares) if named else np.arange(np.size(shares))
         labels = distinct(classes, "classes")
-        given = np.asarray(in_order(shares, labels, "shares"), np.float64)
+        given = numbers(in_order(shares, labels, "shares"), "shares")
         if given.shape != labels.shape:
             raise ValueError(
                 f"Expected a share of each of {len(labels)} classes, got shares of shape "
@@ -111,9 +111,11 @@ def numbers(given: Any, what: str) -> Floats:
 
 def distinct(given: Any, what: str) -> Array:
     """Names, each once."""
-    found = np.asarray(list(given))
-    if found.ndim != 1 or len(found) == 0 or len(np.unique(found)) < len(found):
-        raise ValueError(f"Expected {what} that differ, got {list(given)}.")
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    found = np.asarray(listed)
+    mixed = found.dtype.kind in "US" and not all(isinstance(name, str) for name in listed)
+    if found.ndim != 1 or mixed or len(np.unique(found)) < max(len(found), 1):
+        raise ValueError(f"Expected a list of {what} of one kind that differ, got {given!r}.")
     return found
 
 
@@ -121,9 +123,9 @@ def named_columns(columns: Columns, n: int, names: Any) -> Columns:
     """Columns that were stated, with names if there are."""
     if names is None:
         return replace(columns, n=n)
-    found = tuple(str(name) for name in names)
-    if len(found) != n or len(set(found)) < n:
-        raise ValueError(f"Expected {n} names of columns that differ, got {list(found)}.")
+    found = tuple(str(name) for name in distinct(names, "names of columns"))
+    if len(found) != n:
+        raise ValueError(f"Expected {n} names of columns, got {list(found)}.")
     return replace(columns, n=n, names=found)
 
 

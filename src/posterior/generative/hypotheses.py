@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,7 @@ class Hypotheses:
 
     def given(self, likelihoods: Mapping[Any, float]) -> Hypotheses:
         """The same after evidence D; `likelihoods` are P(D | h), or densities, by hypothesis."""
-        odd = set(likelihoods) ^ set(self.probabilities)
-        if odd:
+        if set(likelihoods) ^ set(self.probabilities):
             raise ValueError(
                 f"Expected P(D | h) of each of {list(self.probabilities)}, got {list(likelihoods)}."
             )
@@ -110,8 +110,10 @@ class Hypotheses:
 
 def _numbers(given: Mapping[Any, float], what: str) -> Floats:
     """Finite numbers of zero or more, by hypothesis."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"Expected {what} by hypothesis, as a dict, got {given!r}.")
     for hypothesis, value in given.items():
-        if not 0 <= value < np.inf:
+        if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
             raise ValueError(
                 f"Expected {what} of zero or more, got {value!r} for {quoted(hypothesis)}."
             )

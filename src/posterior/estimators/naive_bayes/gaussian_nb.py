@@ -136,8 +136,12 @@ class GaussianNB(SummedClassifier):
         stated = StatedClasses.of(shares, classes)
         mean = stated.table(means, "means")
         deviation = stated.table(deviations, "deviations", mean.shape)
+        with np.errstate(over="ignore", under="ignore"):
+            variance = deviation**2
         stated.check(deviation, deviation > 0, "deviations", "above zero")
-        parameters = GaussianParameters(mean, deviation**2)
+        squared = (variance > 0) & (variance < np.inf)
+        stated.check(deviation, squared, "deviations", "that can be squared")
+        parameters = GaussianParameters(mean, variance)
         return cast(Self, stated.fitted(cls(), parameters, mean.shape[1], names))
 
     state = by_hand.state
