@@ -64,6 +64,15 @@ def residuals(
     kind : str, default="deviance"
         "deviance" ±√(-2 log p(y | x)), "pearson" (y - p) / √(p (1 - p)), "response" y - p, or
         "working" (y - p) / (p (1 - p)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posterior import LogisticRegression
+    >>> hours, passed = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]], [0, 0, 1, 0, 1, 1]
+    >>> model = LogisticRegression(C=np.inf).fit(hours, passed)
+    >>> model.residuals("response").round(2).tolist()
+    [-0.05, -0.14, 0.65, -0.65, 0.14, 0.05]
     """
     check_is_fitted(self)
     return residual.residuals(self.fitted_.at_hand, kind)
@@ -75,6 +84,17 @@ def influence(self: LogisticBase) -> Table:
     Leverages (their sum is the number of coefficients), Pearson residuals divided by √(1 - h),
     Cook's distances, and for each coefficient its change by the row in standard errors
     (dfbetas), by one Newton step. Of a penalized fit, the step is that of loss and penalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posterior import LogisticRegression
+    >>> hours, passed = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]], [0, 0, 1, 0, 1, 1]
+    >>> rows = LogisticRegression(C=np.inf).fit(hours, passed).influence()
+    >>> list(rows.columns)
+    ['leverage', 'standardized residual', "Cook's distance", 'dfbetas 0', 'dfbetas intercept']
+    >>> rows["Cook's distance"].round(2).tolist()
+    [0.01, 0.08, 0.71, 0.71, 0.08, 0.01]
     """
     check_is_fitted(self)
     return residual.influence(self.fitted_.at_hand, self.fitted_.reader.names)
@@ -93,6 +113,16 @@ def likelihood_ratio_test(self: LogisticBase, other: LogisticBase) -> Likelihood
     Returns
     -------
     A value with chi2, df and p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posterior import LogisticRegression
+    >>> X = np.array([[1.0, 7], [2, 5], [3, 8], [4, 8], [5, 7], [6, 7]])
+    >>> passed = [0, 0, 1, 0, 1, 1]
+    >>> with_sleep = LogisticRegression(C=np.inf).fit(X, passed)
+    >>> print(with_sleep.likelihood_ratio_test(LogisticRegression(C=np.inf).fit(X[:, :1], passed)))
+    likelihood ratio χ² 0.11075 on 1 degree of freedom, p 0.739
     """
     check_is_fitted(self)
     if not isinstance(other, LogisticBase):
