@@ -158,6 +158,15 @@ class MixtureBase(DensityMixin, Estimator):
         `parameters`, `q`, `bound` and `log_likelihood`, and prints as a line. The last is what
         `fit` finds with the same settings; of several starts these are the steps of the best.
         The model itself learns nothing.
+
+        Examples
+        --------
+        >>> from posterior import GaussianMixture
+        >>> steps = GaussianMixture(2, random_state=0).steps([[1.0], [2.0], [8.0], [9.0]])
+        >>> steps[0].responsibilities.round(3).tolist()
+        [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
+        >>> steps[-1].shares.round(3).tolist(), steps[-1].parameters.mean.ravel().round(3).tolist()
+        ([0.5, 0.5], [8.5, 1.5])
         """
         self._validate_params()
         remote.refuse_elsewhere(X, "steps")
