@@ -26,7 +26,7 @@ from posterior import (
     MultinomialNB,
     QuadraticDiscriminantAnalysis,
 )
-from posterior.plots import likelihoods, plot
+from posterior.plots import likelihoods, plot, trace
 from posterior.plots.look import PALETTE
 
 pytestmark = pytest.mark.once
@@ -350,3 +350,17 @@ def test_likelihoods_refuse_what_has_none():
     model = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"])
     with pytest.raises(ValueError, match="Expected a number of names, 1 or more, got 0"):
         model.plot(most=0)
+
+
+# ---- how it was learned ----
+
+
+def test_the_trace_of_an_ascent_is_of_the_log_likelihood():
+    X, y = SEPAL[[LENGTH]][50:], SPECIES[50:]
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    chart = trace(model)
+    log_likelihood = np.log(model.predict_proba(X)[np.arange(100), np.repeat([0, 1], 50)]).sum()
+    text, below = said(chart)
+    assert text == "Log-likelihood by iteration"
+    assert f"Best: −{-log_likelihood:.6g}".rstrip("0") in below
+    assert said(trace(model.trace_))[0] == "Objective by iteration"
