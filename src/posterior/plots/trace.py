@@ -59,7 +59,7 @@ def trace(steps: Sequence[Step] | Any) -> look.Chart:
             f"Expected finite values and gradients, got {value[at]:g} and {slope[at]:g} at "
             f"iteration {at}. Draw the steps before it."
         )
-    best, seen = value.min(), _some(len(value))
+    best, seen = value.min(), some_of(len(value))
     panels = [
         (
             "best − log-likelihood" if ascent else "objective − its best",
@@ -89,7 +89,7 @@ def _ascent(alt: Any, model: Any) -> look.Chart:
             "max_iter, or fit again."
         )
     ends, n_steps = _other_starts(model)
-    best, seen = max(value.max(), ends.max(initial=-np.inf)), _some(len(value))
+    best, seen = max(value.max(), ends.max(initial=-np.inf)), some_of(len(value))
     lower = best - ends > model.tol
     last = max([len(value), *n_steps[lower]])
     left = _line(
@@ -155,7 +155,7 @@ def _across(alt: Any, n: int, title: str | None) -> Any:
     return alt.X("iteration:Q", scale=scale, axis=alt.Axis(**{**look.axis("").to_dict(), **whole}))
 
 
-def _some(n: int) -> Integers:
+def some_of(n: int) -> Integers:
     """All iterations, or the ends and as many between as can be seen, dense at the start."""
     if n <= POINTS:
         return np.arange(n)
