@@ -26,7 +26,7 @@ from posterior import (
     MultinomialNB,
     QuadraticDiscriminantAnalysis,
 )
-from posterior.plots import likelihoods, plot
+from posterior.plots import hill, likelihoods, plot, trace
 from posterior.plots.look import PALETTE
 
 pytestmark = pytest.mark.once
@@ -350,3 +350,64 @@ def test_likelihoods_refuse_what_has_none():
     model = BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"])
     with pytest.raises(ValueError, match="Expected a number of names, 1 or more, got 0"):
         model.plot(most=0)
+
+
+# ---- how it was learned ----
+
+
+def test_the_trace_of_an_ascent_is_of_the_log_likelihood():
+    X, y = SEPAL[[LENGTH]][50:], SPECIES[50:]
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    chart = trace(model)
+    log_likelihood = np.log(model.predict_proba(X)[np.arange(100), np.repeat([0, 1], 50)]).sum()
+    text, below = said(chart)
+    assert text == "Log-likelihood by iteration"
+    assert f"Best: −{-log_likelihood:.6g}".rstrip("0") in below
+    assert said(trace(model.trace_))[0] == "Objective by iteration"
+
+
+@pytest.fixture(scope="module")
+def ascent():
+    """A column, zeros and ones, and the steps of a textbook's gradient ascent."""
+    x = (SEPAL[LENGTH][50:] - SEPAL[LENGTH][50:].mean()).to_numpy()
+    y = np.repeat([0.0, 1.0], 50)
+    steps = [np.zeros(2)]
+    for _ in range(400):
+        left = y - 1 / (1 + np.exp(-(steps[-1][0] + steps[-1][1] * x)))
+        steps.append(steps[-1] + 0.02 * np.array([left.sum(), left @ x]))
+    return x, y, np.array(steps)
+
+
+def test_the_way_up_the_hill_ends_at_the_maximum(ascent):
+    x, y, steps = ascent
+    chart = hill(x, y, steps, "length")
+    spec = chart.to_dict()
+    ground, way, end = (
+        pd.DataFrame(spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]
+    )
+    best = LogisticRegression(C=np.inf, tol=1e-10).fit(x[:, None], y)
+    maximum = [best.intercept_[0], best.coef_[0, 0]]
+    assert_allclose(end[["x", "y"]].iloc[0], maximum, atol=1e-4)
+    assert (np.diff(way.height) > -1e-9).all()
+    p = best.predict_proba(x[:, None])[np.arange(100), y.astype(int)]
+    assert_allclose(end.height, np.log(p).sum(), rtol=1e-9)
+    top = ground[ground.level == ground.level.max()]
+    assert (top.x.min() <= maximum[0] <= top.x2.max()) and (
+        top.y.min() <= maximum[1] <= top.y2.max()
+    )
+    assert axes(chart) == ["intercept", "slope of length"]
+    assert len(way) <= 300 and way.step.iloc[-1] == 400
+    assert said(chart)[1].endswith("after 400 steps.")
+
+
+def test_a_hill_needs_steps_of_two_coefficients(ascent):
+    x, y, steps = ascent
+    assert "after 0 steps" in said(hill(x, y, steps[:1]))[1]
+    with pytest.raises(ValueError, match="Expected steps of an ascent, its start at least"):
+        hill(x, y, np.empty((0, 2)))
+    with pytest.raises(ValueError, match=r"Expected path of shape \(any, 2\), got shape \(401,\)"):
+        hill(x, y, steps[:, 0])
+    with pytest.raises(ValueError, match="Expected finite path, got nan"):
+        hill(x, y, [[0, np.nan]])
+    with pytest.raises(ValueError, match="Expected zeros and ones in y, got 2"):
+        hill(x, y + 1, steps)

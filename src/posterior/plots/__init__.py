@@ -8,6 +8,7 @@ from posterior.plots.confusion import confusion
 from posterior.plots.densities import densities
 from posterior.plots.distributions import distribution, shares
 from posterior.plots.evidence import evidence, waterfall
+from posterior.plots.hill import hill
 from posterior.plots.learning import learning_curve
 from posterior.plots.likelihoods import likelihoods
 from posterior.plots.model import plot
@@ -34,6 +35,7 @@ __all__ = [
     "distribution",
     "error_by_k",
     "evidence",
+    "hill",
     "learning_curve",
     "likelihoods",
     "plot",

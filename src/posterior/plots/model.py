@@ -27,8 +27,8 @@ from posterior.plots.likelihoods import DISCRETE, likelihoods
 from posterior.plots.look import Chart
 from posterior.plots.neighbors import error_by_k
 from posterior.plots.normals import MIXTURES
-from posterior.plots.regions import regions
-from posterior.plots.separation import separation
+from posterior.plots.regions import of_model, regions
+from posterior.plots.separation import DEEPEST, separation
 from posterior.plots.sigmoid import sigmoid
 from posterior.plots.structure import STRUCTURED, structure
 
@@ -84,7 +84,7 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     if isinstance(model, KNeighborsClassifier):
         if X is not None and model.n_features_in_ == 2:
             X, y, target = _split(X, y)
-            return regions(model, X, y, **{"target": target, **options})
+            return of_model(model, X, y, **{"target": target, "deepest": DEEPEST, **options})
         if hasattr(model, "selection_"):
             return error_by_k(model, **options)
     raise TypeError(

@@ -82,7 +82,7 @@ def regions(
     sure = look.numbers("probability", probability, len(up), len(across)).round(SHADES)
     shown = _drawn(best.ravel(), len(names))
     called = [names[k] if k in shown else OTHERS for k in range(len(names))]
-    sides = [_edges(across), _edges(up)]
+    sides = [edges_of(across), edges_of(up)]
     cells = [
         {
             "class": called[best[i, j]],
@@ -94,7 +94,7 @@ def regions(
             "probability": float(sure[i, j]),
         }
         for i in range(len(up))
-        for j, end in _runs(best[i], sure[i])
+        for j, end in runs(best[i], sure[i])
     ]
     place = {}
     for name, channel, side, title in zip("xy", (alt.X, alt.Y), sides, columns, strict=True):
@@ -164,13 +164,13 @@ def of_model(
     )
 
 
-def _edges(centers: Floats) -> Floats:
+def edges_of(centers: Floats) -> Floats:
     """Sides of cells about their centers."""
     half = (centers[1] - centers[0]) / 2 if len(centers) > 1 else 0.5
     return np.append(centers - half, centers[-1] + half)
 
 
-def _runs(best: Integers, sure: Floats) -> list[tuple[int, int]]:
+def runs(best: Integers, sure: Floats) -> list[tuple[int, int]]:
     """First and last-but-one place of neighbors that look the same; they are drawn as one."""
     changes = np.flatnonzero((np.diff(best) != 0) | (np.diff(sure) != 0)) + 1
     ends = [0, *changes.tolist(), len(best)]

@@ -76,7 +76,7 @@ def sigmoid(
         raise ValueError(f"Expected a finite intercept and slope, got {b} and {w}.")
     if not isinstance(bins, int | np.integer) or bins < 1:
         raise ValueError(f"Expected a number of bins, 1 or more, got {bins!r}.")
-    cells, ones = _observed(x, y)
+    cells, ones = observed(x, y)
     dots = _dots(cells, ones, int(bins))
     spare = MARGIN * (cells.max() - cells.min()) or 1.0
     low, high = float(cells.min() - spare), float(cells.max() + spare)
@@ -146,7 +146,8 @@ def _of_model(model: Any, X: Any, y: Any, name: str, bins: int) -> look.Chart:
     return sigmoid(x, ones, *line, name=name, answer=str(second), bins=bins)
 
 
-def _observed(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def observed(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """A column and its zeros and ones, without the rows where it is missing."""
     cells, ones = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if cells.ndim != 1 or ones.shape != cells.shape:
         raise ValueError(

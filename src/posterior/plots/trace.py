@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from posterior.data.typing import Floats, Integers
+from posterior.estimators import LogisticRegression
 from posterior.plots import look
 from posterior.plots.normals import MIXTURES
 
@@ -34,9 +35,10 @@ def trace(steps: Sequence[Step] | Any) -> look.Chart:
 
     Parameters
     ----------
-    steps : sequence of steps, or a fitted mixture
+    steps : sequence of steps, or a fitted logistic regression or mixture
         As a solver's `trace`, the start first: each has a `value` and a `gradient_norm`. Or a
-        model with `lower_bounds_`, and `starts_` if it had several.
+        model with `trace_`, whose values are those of minus the log-likelihood, with any penalty;
+        or with `lower_bounds_`, and `starts_` if it had several.
 
     Returns
     -------
@@ -45,6 +47,8 @@ def trace(steps: Sequence[Step] | Any) -> look.Chart:
     alt = look.optional("altair")
     if isinstance(steps, MIXTURES):
         return _ascent(alt, steps)
+    ascent = isinstance(steps, LogisticRegression)
+    steps = steps.trace_ if isinstance(steps, LogisticRegression) else steps
     value = np.array([step.value for step in steps], np.float64)
     slope = np.array([step.gradient_norm for step in steps], np.float64)
     if not len(value):
@@ -55,19 +59,25 @@ def trace(steps: Sequence[Step] | Any) -> look.Chart:
             f"Expected finite values and gradients, got {value[at]:g} and {slope[at]:g} at "
             f"iteration {at}. Draw the steps before it."
         )
-    best, seen = value.min(), _some(len(value))
+    best, seen = value.min(), some_of(len(value))
     panels = [
-        ("objective − its best", value - best, None, look.PALETTE[0]),
+        (
+            "best − log-likelihood" if ascent else "objective − its best",
+            value - best,
+            None,
+            look.PALETTE[0],
+        ),
         ("gradient, per row", slope, "iteration", look.PALETTE[1]),
     ]
     parts = [
         _line(alt, title, _points(height, value, seen), _across(alt, len(value), below), color)
         for title, height, below, color in panels
     ]
-    said = (
-        f"Best: {look.digits(best, 6)}, at iteration {int(value.argmin()):,} of {len(value) - 1:,}."
-    )
-    return alt.vconcat(*parts, spacing=18).properties(title=look.heading("The way down", [said]))
+    found = look.digits(-best if ascent else best, 6)
+    said = f"Best: {found}, at iteration {int(value.argmin()):,} of {len(value) - 1:,}"
+    title = f"{'Log-likelihood' if ascent else 'Objective'} by iteration"
+    said += "; less the penalty, if there is one." if ascent else "."
+    return alt.vconcat(*parts, spacing=18).properties(title=look.heading(title, [said]))
 
 
 def _ascent(alt: Any, model: Any) -> look.Chart:
@@ -79,7 +89,7 @@ def _ascent(alt: Any, model: Any) -> look.Chart:
             "max_iter, or fit again."
         )
     ends, n_steps = _other_starts(model)
-    best, seen = max(value.max(), ends.max(initial=-np.inf)), _some(len(value))
+    best, seen = max(value.max(), ends.max(initial=-np.inf)), some_of(len(value))
     lower = best - ends > model.tol
     last = max([len(value), *n_steps[lower]])
     left = _line(
@@ -145,7 +155,7 @@ def _across(alt: Any, n: int, title: str | None) -> Any:
     return alt.X("iteration:Q", scale=scale, axis=alt.Axis(**{**look.axis("").to_dict(), **whole}))
 
 
-def _some(n: int) -> Integers:
+def some_of(n: int) -> Integers:
     """All iterations, or the ends and as many between as can be seen, dense at the start."""
     if n <= POINTS:
         return np.arange(n)
