@@ -9,6 +9,7 @@ import numpy as np
 
 from posterior.data.errors import DegenerateError
 from posterior.data.typing import Floats
+from posterior.families.covariance_forms import FORMS, Form, formed
 from posterior.statistics.cross_products import CrossProducts
 
 
@@ -23,7 +24,7 @@ def divisor(rows: Floats, ddof: Floats | float) -> Floats:
     return np.where(rows > ddof, rows - ddof, np.nan) if np.any(ddof) else rows
 
 
-Kind: TypeAlias = Literal["shared", "own", "diagonal", "spherical"]
+Kind: TypeAlias = Literal["shared", "own", "diagonal", "spherical"] | Form
 KINDS: tuple[Kind, ...] = ("shared", "own", "diagonal", "spherical")
 
 
@@ -83,6 +84,8 @@ class Scatter:
         """
         if kind == "shared" and shares is None:
             return self.scatter.sum(axis=0, keepdims=True) / self._within(ddof)
+        if kind in FORMS:
+            return self._formed(kind)
         seen = self.weight[:, None, None] > 0
         own = self.scatter / np.where(seen, self._each(ddof)[:, None, None], 1.0)
         if not seen.all():  # a group without rows knows what everyone knows
@@ -96,6 +99,13 @@ class Scatter:
         if kind == "diagonal":
             return own * eye
         return np.trace(own, axis1=1, axis2=2)[:, None, None] / own.shape[1] * eye
+
+    def _formed(self, form: str) -> Floats:
+        """Covariances that groups share in part; one without rows knows what everyone knows."""
+        seen, everyone = self.weight > 0, self.pooled()
+        out = np.repeat(everyone.scatter / everyone.weight[0], len(seen), axis=0)
+        out[seen] = formed(form, self.weight[seen], self.scatter[seen])
+        return out
 
     def spent(self, ddof: float) -> float:
         """What the means of all groups take from the rows behind a shared covariance."""

@@ -18,6 +18,7 @@ from posterior.families.covariance import (
     shrunken,
     whitenings,
 )
+from posterior.families.covariance_forms import FORMS, n_numbers
 from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.incomplete import (
     LOG_2PI,
@@ -48,13 +49,16 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
 
     log p(x | k) = -½ [ d log 2π + log |Σ_k| + (x - μ_k)ᵀ Σ_k⁻¹ (x - μ_k) ]
 
-    Covariances are each group's own, shared by all, diagonal, or spherical. Missing cells are
-    integrated out when scoring and met by EM when learning. `pseudo_rows` adds rows with the mean
-    and covariance of all groups to each (the normal-inverse-Wishart prior), `shrinkage` mixes in a
-    sphere, `ridge` an identity; `added` is added to every variance. `predictive` integrates over
-    the posterior of mean and covariance: Student's t. `least` drops directions in which rows
-    deviate by less, instead of refusing them. `ddof` is what a mean costs in rows: scatter is
-    divided by n_k - ddof, that of K groups together by n - K ddof.
+    Covariances are each group's own, shared by all, diagonal, or spherical; or, by the letters of
+    mclust, shared in part: "EII", "EEI", "VEI", "EVI", "VEE", "EEV", "VEV", "EVV". Missing cells
+    are integrated out when scoring and met by EM when learning.
+
+    `pseudo_rows` adds rows with the mean and covariance of all groups to each (the
+    normal-inverse-Wishart prior), `shrinkage` mixes in a sphere, `ridge` an identity; `added` is
+    added to every variance. `predictive` integrates over the posterior of mean and covariance:
+    Student's t. `least` drops directions in which rows deviate by less, instead of refusing them.
+    `ddof` is what a mean costs in rows: scatter is divided by n_k - ddof, that of K groups
+    together by n - K ddof.
     """
 
     kind: Kind = "own"
@@ -69,6 +73,11 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
 
     def __post_init__(self) -> None:
         check_ddof(self.ddof)
+        if self.kind in FORMS and (self.ddof or self.predictive or self.shares):
+            raise ValueError(
+                f"Expected covariances that are own, shared, diagonal or spherical for ddof, "
+                f"predictive and shares, got {self.kind!r}. Leave them out."
+            )
 
     def statistics(self, X: Array, groups: Groups) -> CrossSums:
         return CrossSums.of(floats(X), groups)
@@ -143,6 +152,10 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
             return weight.sum() - self.ddof * (weight > 0).sum()
         return weight - self.ddof
 
+    def _tilted(self) -> bool:
+        """Whether columns go together in another way in each group."""
+        return self.kind not in ("shared", "diagonal", "spherical")
+
     def scorer(self, parameters: MultivariateGaussianParameters, bias: Floats) -> Scorer:
         measure = Measure(parameters, bias)
 
@@ -170,7 +183,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         x = np.asarray(X, np.float64)
         d = x.shape[1]
         i, j = np.triu_indices(d, 1)
-        many = self.kind == "own" or parameters.freedom is not None
+        many = self._tilted() or parameters.freedom is not None
         out = np.zeros((len(x), len(parameters.mean), d + len(i) + 1 if many else d))
         for observed, rows in patterns(x):
             columns = np.flatnonzero(observed)
@@ -187,7 +200,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     def _terms(self, x: Floats, parameters: MultivariateGaussianParameters) -> Floats:
         d, k = x.shape[1], len(parameters.mean)
         if d == 0:
-            many = self.kind == "own" or parameters.freedom is not None
+            many = self._tilted() or parameters.freedom is not None
             return np.zeros((len(x), k, 1 if many else 0))
         if parameters.freedom is not None:  # does not come apart
             zeros = np.zeros((len(x), k, d + d * (d - 1) // 2))
@@ -199,7 +212,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
             common = Measure(parameters)(x)[:, :1] - own[:, :1].sum(axis=2)
             return own + common[:, :, None] / d
         apart = x[:, None] - parameters.mean
-        if self.kind != "own":
+        if not self._tilted():
             variance = np.einsum("kii->ki", parameters.covariance)
             return -0.5 * (LOG_2PI + np.log(variance) + apart**2 / variance)
         center = parameters.mean.mean(axis=0)
@@ -215,7 +228,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
 
     def term_names(self, features: Array) -> Array:
         """What the terms of `evidence` are about."""
-        if self.kind != "own" and not self.predictive:
+        if not self._tilted() and not self.predictive:
             return features
         i, j = np.triu_indices(len(features), 1)
         pairs = [f"{features[a]} × {features[b]}" for a, b in zip(i, j, strict=True)]
@@ -258,6 +271,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
 
     def n_parameters(self, parameters: MultivariateGaussianParameters) -> int:
         k, d = parameters.mean.shape
+        if self.kind in FORMS:
+            return k * d + n_numbers(self.kind, k, d)
         spread = {"own": k * d * (d + 1) // 2, "shared": d * (d + 1) // 2, "diagonal": k * d}
         return k * d + spread.get(self.kind, k)
 
@@ -284,6 +299,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
             half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / weight)
             low = squares / stats.chi2.ppf(1 - tail, freedom)
             high = squares / stats.chi2.ppf(tail, freedom)
+        if self.kind in FORMS:  # groups inform each other, as much as nobody has worked out
+            low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
         mean = Intervals.of("mean", parameters.mean, parameters.mean - half, parameters.mean + half)
         return mean + Intervals.of("variance", variance, low, high)
 

@@ -24,6 +24,7 @@ from posterior.estimators.stated_classes import (
 )
 from posterior.families import Gaussian, MultivariateGaussian, PseudoRows
 from posterior.families.covariance import Kind, whitenings
+from posterior.families.covariance_forms import FORMS
 from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.families.priors import AddedVariance
 from posterior.generative import normal_mixture as normal
@@ -40,7 +41,9 @@ from posterior.readers.reader import Reader
 from posterior.statistics.incomplete_rows import patterns
 from posterior.statistics.moments import floats
 
-TOGETHER: dict[str, Kind] = {"full": "own", "tied": "shared"}  # the others take columns one by one
+TOGETHER: dict[str, Kind] = {"full": "own", "tied": "shared", **{form: form for form in FORMS}}
+MCLUST = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}  # by another name
+TYPES = ("full", "tied", "diag", "spherical", *MCLUST, *FORMS)
 
 
 class GaussianMixture(MixtureBase):
@@ -53,8 +56,12 @@ class GaussianMixture(MixtureBase):
     ----------
     n_components : int, {"bic", "icl", "held_out"}, or numbers to choose from, default=1
         How many groups. A name chooses among 1 to 9 by it; numbers are compared by `criterion`.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+    covariance_type : {"full", "tied", "diag", "spherical"} or a form of mclust, default="full"
         Each component's own covariance, one for all, columns independent, or all columns alike.
+        mclust's letters say of volume, shape and orientation whether they are equal (E) in all
+        components, vary (V), or are those of a sphere (I): "EII", "VII", "EEI", "VEI", "EVI",
+        "VVI", "EEE", "VEE", "EEV", "VEV", "EVV", "VVV", of which VVV is "full", EEE "tied", VVI
+        "diag" and VII "spherical". Set `reg_covar=0` for the figures of R.
     tol : float, default=1e-3
         EM stops when a step raises the log likelihood of an average row by less.
     reg_covar : float, default=1e-6
@@ -85,7 +92,8 @@ class GaussianMixture(MixtureBase):
     weights_ : array of shape (n_components,)
     means_ : array of shape (n_components, n_features)
     covariances_, precisions_, precisions_cholesky_ : arrays
-        Of shape (k, d, d) if full, (d, d) if tied, (k, d) if diag, (k,) if spherical.
+        Of shape (k, d, d) if full or of a form of mclust that has no other name, (d, d) if tied,
+        (k, d) if diag, (k,) if spherical.
     converged_, n_iter_, lower_bound_, lower_bounds_ : of the best start
     starts_ : table of all starts, also of those that collapsed
     selection_ : table of all numbers of components, if there was a choice
@@ -97,6 +105,9 @@ class GaussianMixture(MixtureBase):
     >>> model = GaussianMixture(2, random_state=0).fit(X)
     >>> sorted(model.means_.ravel().round(6).tolist())
     [1.0, 5.0]
+    >>> model = GaussianMixture(2, covariance_type="EII", random_state=0).fit(X)
+    >>> model.covariances_.ravel().round(4).tolist()  # one variance for both
+    [0.0667, 0.0667]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -106,7 +117,7 @@ class GaussianMixture(MixtureBase):
             "array-like",
             range,
         ],
-        "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
+        "covariance_type": [StrOptions(set(TYPES))],
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -231,11 +242,11 @@ class GaussianMixture(MixtureBase):
     def _family(self) -> MultivariateGaussian | Gaussian:
         rows = self.prior_rows or 0.0
         added = self.reg_covar if self.prior_rows is None else 0.0
-        if self.covariance_type in TOGETHER:
-            kind = TOGETHER[self.covariance_type]
-            return MultivariateGaussian(kind, pseudo_rows=rows, added=added)
+        asked = MCLUST.get(self.covariance_type, self.covariance_type)
+        if asked in TOGETHER:
+            return MultivariateGaussian(TOGETHER[asked], pseudo_rows=rows, added=added)
         prior = AddedVariance(added) if self.prior_rows is None else PseudoRows(rows)
-        return Gaussian(prior, alike=self.covariance_type == "spherical")
+        return Gaussian(prior, alike=asked == "spherical")
 
     def _points(self, X: Features) -> Any:
         return np.ascontiguousarray(floats(np.asarray(X)))
@@ -243,7 +254,7 @@ class GaussianMixture(MixtureBase):
     def _first(
         self, table: HiddenGroups, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState
     ) -> Joint[Any, Any]:
-        d, kind = table.reader.columns.n, self.covariance_type
+        d, kind = table.reader.columns.n, normal.covariance_type(self._family())
         weights = normal.checked_weights(self.weights_init, k)
         means = normal.checked_means(self.means_init, k, d)
         roots = normal.checked_precisions(self.precisions_init, kind, k, d)

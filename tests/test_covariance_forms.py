@@ -1,0 +1,177 @@
+"""Covariances that components share in part: mclust's forms and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import linalg, stats
+
+import posterior
+from posterior import DegenerateError, GaussianMixture, MultivariateGaussian
+from posterior.families.covariance_forms import FORMS, formed
+
+# R: mclustBIC(faithful), the line of two components; mclust's BIC is ours with the other sign
+PUBLISHED = {
+    "EII": -3452.998,
+    "VII": -3458.305,  # where R stops, 0.006 before the maximum
+    "EEI": -2354.601,
+    "VEI": -2350.607,
+    "EVI": -2352.618,
+    "VVI": -2346.065,
+    "EEE": -2325.220,
+    "VEE": -2322.972,
+    "EEV": -2329.115,
+    "VEV": -2325.416,
+    "VVV": -2322.192,
+}
+
+
+@pytest.fixture(scope="module")
+def faithful(shared_data: Path) -> Any:
+    return pd.read_csv(shared_data / "faithful.csv").iloc[:, -2:].to_numpy(float)
+
+
+def mixture(form: str, k: int = 2, **settings: Any) -> GaussianMixture:
+    settings = {"reg_covar": 0, "tol": 1e-9, "max_iter": 2000, "random_state": 0, **settings}
+    return GaussianMixture(k, covariance_type=form, **settings)
+
+
+def groups() -> Any:
+    """Three groups of 40, 60 and 80 rows in three columns."""
+    random = np.random.default_rng(1)
+    parts = [
+        random.normal(size=(n, 3)) @ random.normal(size=(3, 3)) + 8 * k
+        for k, n in enumerate((40, 60, 80))
+    ]
+    return np.vstack(parts)
+
+
+@pytest.mark.parametrize(("form", "bic"), PUBLISHED.items())
+def test_faithful_as_mclust_has_it(form: str, bic: float, faithful: Any) -> None:
+    model = mixture(form).fit(faithful)
+    assert -model.bic(faithful) == pytest.approx(bic, abs=0.006 if form == "VII" else 0.001)
+    assert np.diff(model.lower_bounds_).min() > 0
+
+
+def test_two_spheres_of_one_size(faithful: Any) -> None:
+    model = mixture("EII").fit(faithful)
+    assert model.score(faithful) * 272 == pytest.approx(-1709.682, abs=0.001)
+    first, second = model.covariances_
+    assert first == pytest.approx(first[0, 0] * np.eye(2))
+    assert (first == second).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("VVV", "full"), ("EEE", "tied"), ("VVI", "diag"), ("VII", "spherical")]
+)
+def test_names_of_mclust_for_what_scikit_learn_has(name: str, other: str) -> None:
+    X = groups()
+    one, two = (mixture(form, 3).fit(X) for form in (name, other))
+    assert (one.covariances_ == two.covariances_).all()
+    assert (one.predict_proba(X) == two.predict_proba(X)).all()
+
+
+# ---- each step is the most likely of its form ----
+
+
+def log_likelihood(weight: Any, scatter: Any, covariance: Any) -> float:
+    """-½ Σ_k [ n_k log |Σ_k| + tr Σ_k⁻¹ S_k ]"""
+    log_det = np.linalg.slogdet(covariance)[1]
+    trace = np.einsum("kij,kji->k", np.linalg.inv(covariance), scatter)
+    return float(-0.5 * (weight * log_det + trace).sum())
+
+
+def neighbor(form: str, covariance: Any, random: np.random.Generator, step: float) -> Any:
+    """Other covariances of the form: volumes, shapes and axes moved, together if equal."""
+    k, d, _ = covariance.shape
+
+    def moved(letter: str, *shape: int) -> Any:
+        if letter == "V":
+            return random.normal(size=(k, *shape)) * step
+        once = random.normal(size=shape) * step if letter == "E" else np.zeros(shape)
+        return np.broadcast_to(once, (k, *shape))
+
+    sizes, shapes, turns = moved(form[0]), moved(form[1], d), moved(form[2], d, d)
+    shapes = shapes - shapes.mean(axis=1, keepdims=True)
+    out = np.empty_like(covariance)
+    for g in range(k):
+        # along the columns, or along axes that the form lets correspond
+        values, axes = np.linalg.eigh(covariance[g]) if form[2] != "I" else (None, np.eye(d))
+        values = np.diag(covariance[g]) if values is None else values
+        turn = linalg.expm(turns[g] - turns[g].T)
+        axes = turn @ axes
+        out[g] = np.exp(sizes[g]) * (axes * values * np.exp(shapes[g])) @ axes.T
+    return out
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_neighbor_of_the_form_is_more_likely(form: str) -> None:
+    random = np.random.default_rng(2)
+    weight = np.array([40.0, 60.0, 80.0])
+    roots = random.normal(size=(3, 4, 4))
+    scatter = weight[:, None, None] * roots @ roots.swapaxes(1, 2)
+    best = formed(form, weight, scatter)
+    most = log_likelihood(weight, scatter, best)
+    for step in (1e-3, 1e-2, 0.1):
+        for _ in range(20):
+            other = neighbor(form, best, random, step)
+            assert log_likelihood(weight, scatter, other) < most
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_letters_say_what_is_equal(form: str) -> None:
+    covariance = mixture(form, 3).fit(groups()).covariances_
+    volume = np.linalg.det(covariance) ** (1 / 3)
+    along = np.linalg.eigvalsh(covariance) / volume[:, None]
+    assert np.allclose(volume, volume[0]) == (form[0] == "E")
+    assert np.allclose(along, along[0]) == (form[1] != "V")
+    assert np.allclose(along, 1) == (form[1] == "I")
+    assert np.allclose(covariance, covariance * np.eye(3)) == (form[2] == "I")
+
+
+# ---- as every mixture ----
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_answers_files_weights_and_gaps(form: str, tmp_path: Path) -> None:
+    X = groups()
+    model = mixture(form, 3).fit(X)
+    density = [
+        w * stats.multivariate_normal(m, c).pdf(X)
+        for w, m, c in zip(model.weights_, model.means_, model.covariances_, strict=True)
+    ]
+    assert model.score_samples(X) == pytest.approx(np.log(np.sum(density, axis=0)), rel=1e-9)
+    evidence = model.evidence(X[:5])
+    assert np.isfinite(np.asarray(evidence.terms)).all()
+    assert model.explain(X[:1]) is not None
+    assert len(model.parameters())
+    posterior.save(model, tmp_path / "m")
+    assert (posterior.load(tmp_path / "m").predict_proba(X) == model.predict_proba(X)).all()
+    start = {"means_init": model.means_, "weights_init": model.weights_}
+    start["precisions_init"] = model.precisions_
+    twice = mixture(form, 3, **start).fit(X, sample_weight=np.full(len(X), 2.0))
+    assert twice.covariances_ == pytest.approx(model.covariances_, rel=1e-3, abs=1e-4)
+    gaps = X.copy()
+    gaps[::9, 1] = np.nan
+    met = mixture(form, 3, tol=1e-6).fit(gaps)
+    assert np.diff(met.lower_bounds_).min() > -1e-9
+
+
+def test_one_column() -> None:
+    x = groups()[:, :1]
+    equal, tied = mixture("EII", 3).fit(x), mixture("tied", 3).fit(x)
+    assert equal.covariances_[0] == pytest.approx(tied.covariances_, rel=1e-6)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match="covariance_type"):
+        mixture("XYZ").fit(groups())
+    with pytest.raises(DegenerateError, match="increase reg_covar"):
+        mixture("EVV").fit(np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 7.0], [0.0, 8.0]]))
+    for settings in ({"ddof": 1}, {"predictive": True}):
+        with pytest.raises(ValueError, match="got 'VEV'"):
+            MultivariateGaussian("VEV", **settings)
