@@ -218,6 +218,13 @@ def test_coefficients_are_the_picture_of_anything_else_logistic():
     assert said(LogisticRegression().fit(words, SPECIES).plot(words, SPECIES))[0] == "Coefficients"
 
 
+def test_sparse_coefficients_are_drawn_as_dense_ones():
+    for table in (SEPAL, IRIS.data):
+        model = LogisticRegression().fit(table, SPECIES)
+        dense = model.plot(table, SPECIES).to_dict()
+        assert model.sparsify().plot(table, SPECIES).to_dict() == dense
+
+
 @pytest.mark.parametrize("name", NORMAL)
 def test_normal_classes_of_one_column_have_their_boundaries_marked(name):
     X, y = SEPAL[[LENGTH]].to_numpy(), SPECIES.to_numpy()

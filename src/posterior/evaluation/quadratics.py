@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -96,7 +97,8 @@ def quadratics(model: Any, origin: Floats | None = None) -> Quadratics:
                 "Bayes and discriminant analysis have, or coef_, intercept_ and classes_, as "
                 "logistic regression has."
             )
-        b = np.asarray(model.coef_, dtype=np.float64)
+        coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+        b = np.asarray(coef, dtype=np.float64)
         c = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), len(b))
         if len(b) == 1:
             b, c = np.vstack([np.zeros_like(b), b]), np.append(0.0, c)

@@ -86,7 +86,7 @@ def hill(x: ArrayLike, y: ArrayLike, path: ArrayLike, name: str = "x") -> look.C
     title = look.heading(
         "The hill of the log-likelihood",
         [
-            "The stronger the color, the higher; the line is the path of the ascent.",
+            "The stronger the color, the higher. The line is the ascent, the diamond its end.",
             f"Log-likelihood {look.digits(climbed[0])} at the start, {look.digits(climbed[-1])} "
             f"after {len(way) - 1:,} step{'s' * (len(way) != 2)}.",
         ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames
@@ -104,7 +105,8 @@ def _logistic(model: Any, X: Any, y: Any, options: dict[str, Any]) -> Chart:
     if numbers and d == 1 and outputs == 1 and y is not None:
         X, y, _ = _split(X, y)
         return sigmoid(model, X, y, **options)
-    return coefficients(_coefficient_names(model), np.ravel(model.coef_), **options)
+    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
+    return coefficients(_coefficient_names(model), np.ravel(coef), **options)
 
 
 def _by_class(model: Any, X: Any, y: Any, options: dict[str, Any]) -> Chart:
@@ -138,7 +140,7 @@ def _needs_rows(model: Any, rows: str) -> ValueError:
 
 def _coefficient_names(model: Any) -> list[str]:
     """Columns, with the class they speak for where there are several rows of coefficients."""
-    lines, d = np.atleast_2d(model.coef_).shape
+    lines, d = model.coef_.shape
     known = feature_names(model)
     names = [str(plain(name)) for name in (range(d) if known is None else known)]
     if lines == 1:
