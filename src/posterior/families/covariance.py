@@ -21,6 +21,8 @@ def check_ddof(ddof: float) -> None:
 
 def divisor(rows: Floats, ddof: Floats | float) -> Floats:
     """n - ddof, by which squares around a mean are divided; NaN where there are too few rows."""
+    if isinstance(ddof, int | float) and ddof == 0:  # as it usually is
+        return rows
     return np.where(rows > ddof, rows - ddof, np.nan) if np.any(ddof) else rows
 
 

@@ -33,7 +33,7 @@ class Numeric(Reader):
 
     def learn(self, X: Any) -> tuple[Self, Features]:
         if self._is_plain(X):
-            columns = replace(self.columns, n=X.shape[1], names=None)
+            columns = Columns(self.columns.owner, X.shape[1])
             return replace(self, columns=columns), _as_it_is(X)
         rows = self._rows(X)
         return replace(self, columns=self.columns.of(X)), rows
