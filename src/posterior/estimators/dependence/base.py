@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -52,9 +53,9 @@ class DependenceClassifier(SummedClassifier):
     kinds_ = learned[tuple[str, ...]](lambda fitted: fitted.reader.kinds)
     cut_points_ = learned[dict[Any, Floats]](lambda fitted: fitted.reader.cut_points())
 
+    @abstractmethod
     def _family(self, reader: BinnedColumns) -> AnyFamily:
         """The dependence of columns, for a reader that knows where numbers are cut."""
-        raise NotImplementedError
 
     @property
     def one_pass(self) -> bool:
