@@ -17,8 +17,17 @@ struct Sum {
 // Adds one document; its terms' sums are fetched while its length is taken.
 void add_row(const Counts& counts, std::size_t row, const Damping& damping, Sum* sums) {
     const auto log = [&](const Entry& entry) {
-        return damping.logs[std::min<std::size_t>(entry.count, damping.last)];
+        return damping.n == 0 ? static_cast<std::int64_t>(entry.count)
+                              : damping.logs[std::min<std::size_t>(entry.count, damping.n - 1)];
     };
+    if (damping.unit == 0) {
+        for (std::size_t e = counts.start(row); e < counts.end(row); ++e) {
+            const Entry entry = counts.entry(e);
+            ++sums[entry.term].documents;
+            sums[entry.term].total += log(entry);
+        }
+        return;
+    }
     std::int64_t squares = 0;
     for (std::size_t e = counts.start(row); e < counts.end(row); ++e) {
         const Entry entry = counts.entry(e);

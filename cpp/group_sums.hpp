@@ -10,10 +10,11 @@
 namespace posterior {
 
 // How much a document has of a term that occurs c times:   x = l(c) / (u ‖l‖), to the next whole
-// number, where ‖l‖² is summed over the terms of the document, and l(c) = logs[min(c, last)].
+// number, where ‖l‖² is summed over the terms of the document, and l(c) = logs[min(c, n - 1)].
+// Without logs l(c) = c, and a unit of zero stands for x = l(c).
 struct Damping {
     const std::int64_t* logs;
-    std::size_t last;
+    std::size_t n;
     double unit;
 };
 

@@ -223,10 +223,10 @@ void group_sums(const Bag& bag, Vector<std::int32_t> codes, Vector<std::int32_t>
     p::expect_codes(p::data(codes), codes.shape(0), n_groups);
     const std::size_t room = std::min(bag.counts.n_entries(), n_groups * place.shape(0));
     expect_room(codes.shape(0) == bag.counts.n_rows() && place.shape(0) == bag.n_terms() &&
-                logs.shape(0) > 0 && column.shape(0) >= room && documents.shape(0) >= room &&
+                column.shape(0) >= room && documents.shape(0) >= room &&
                 total.shape(0) >= room);
     p::sum_groups(bag.counts, {p::data(codes), nullptr, n_groups},
-                  {p::data(logs), logs.shape(0) - 1, unit},
+                  {p::data(logs), logs.shape(0), unit},
                   {bag.table ? bag.order.data() : nullptr, p::data(place), place.shape(0)},
                   {p::data(start), p::data(column), p::data(documents), p::data(total)});
 }

@@ -13,14 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 import posterior
 from posterior import TextClassifier
 from posterior.data.rows import Hard
-from posterior.text.term_rows import MOST, UNIT
+from posterior.text.damping import COUNTS, MOST, UNIT, UNIT_LOG_COUNTS, WEIGHTINGS
 from posterior.text.term_sums import TermSums
 
 MAILS = [
@@ -34,6 +36,13 @@ MAILS = [
 ]
 LABELS = ["spam", "spam", "spam", "ham", "ham", "ham", "ham"]
 NAIVE = ["multinomial", "complement", "contrast", "bernoulli"]
+DAMPED = WEIGHTINGS[UNIT_LOG_COUNTS]
+TOKYO = [  # Manning, Raghavan and Schütze (2008), table 13.1
+    "Chinese Beijing Chinese",
+    "Chinese Chinese Shanghai",
+    "Chinese Macao",
+    "Tokyo Japan Chinese",
+]
 
 some = settings(max_examples=max(10, settings.default.max_examples // 20))  # of many fits each
 
@@ -46,6 +55,9 @@ corpora = st.lists(labeled, min_size=1, max_size=12)
 def plain(model="contrast", **settings):
     """A model that is nothing but its sums."""
     return TextClassifier(model, alpha=0.1, calibrated=False, **settings)
+
+
+weightings = pytest.mark.parametrize("weighting", WEIGHTINGS)
 
 
 def known(model):
@@ -87,20 +99,27 @@ def test_a_stream_in_blocks_is_one_fit(model, blocks):
     assert_same(stream, plain(model).fit(list(documents), list(labels)))
 
 
+@weightings
 @some
 @given(first=corpora, second=corpora)
-def test_merging_is_learning_from_both(first, second):
-    merged = learn(plain(), first) + learn(plain(), second)
-    assert_same(merged, learn(plain(), first + second))
-    assert_same(merged, learn(plain(), second) + learn(plain(), first))
+def test_merging_is_learning_from_both(weighting, first, second):
+    def of(corpus):
+        return learn(plain(weighting=weighting), corpus)
+
+    merged = of(first) + of(second)
+    assert_same(merged, of(first + second))
+    assert_same(merged, of(second) + of(first))
 
 
+@weightings
 @some
 @given(kept=corpora, removed=corpora)
-def test_documents_taken_back_leave_no_trace(kept, removed):
-    model = learn(plain(), kept + removed)
+def test_documents_taken_back_leave_no_trace(weighting, kept, removed):
+    model = learn(plain(weighting=weighting), kept + removed)
     documents, labels = zip(*removed, strict=True)
-    assert_same(model.forget(list(documents), list(labels)), learn(plain(), kept))
+    assert_same(
+        model.forget(list(documents), list(labels)), learn(plain(weighting=weighting), kept)
+    )
 
 
 @some
@@ -138,30 +157,44 @@ def test_half_a_life_is_weight_one_half():
     assert_array_equal(half.predict_proba(MAILS), weighed.predict_proba(MAILS))
 
 
+@weightings
 @some
 @given(corpus=corpora, smallest=st.sampled_from([1, 1 << 16]))
-def test_sums_straight_from_the_counts_are_those_of_the_table(corpus, smallest):
+def test_sums_straight_from_the_counts_are_those_of_the_table(weighting, corpus, smallest):
+    damping = WEIGHTINGS[weighting]
+
     documents, labels = map(list, zip(*corpus, strict=True))
     classes, codes = np.unique(labels, return_inverse=True)
     groups = Hard(codes.astype(np.int32), len(classes))
     with pytest.MonkeyPatch.context() as patch, posterior.threads(3):
         patch.setattr("posterior.text.blocks.SMALLEST", smallest)
         rows = counted(documents)
-    assert rows.sums(groups) == TermSums.of(rows.table(), groups)
+    table = rows.table()
+    assert rows.sums(groups, damping) == TermSums.of(table, groups, table.cells(damping))
     some = np.flatnonzero(np.arange(len(labels)) % 3)
     assert_array_equal(
-        rows.take(some).cells().scipy().toarray(), rows.cells().scipy().toarray()[some]
+        rows.take(some).cells(damping).scipy().toarray(),
+        rows.cells(damping).scipy().toarray()[some],
     )
     if len(some):
-        assert rows.take(some).sums(groups[some]) == TermSums.of(
-            rows.table().take(some), groups[some]
-        )
+        taken = table.take(some)
+        expected = TermSums.of(taken, groups[some], taken.cells(damping))
+        assert rows.take(some).sums(groups[some], damping) == expected
 
 
-def test_a_count_beyond_the_largest_is_the_largest():
-    many = plain().fit(["a1 " * 70_000 + "b1", "a1"], ["x", "y"])
-    fewer = plain().fit(["a1 " * MOST + "b1", "a1"], ["x", "y"])
-    assert many.statistics_ == fewer.statistics_
+def test_a_count_beyond_the_largest_has_no_larger_logarithm():
+    many, fewer = (
+        plain(weighting=UNIT_LOG_COUNTS).fit(["a1 " * n + "b1", "a1"], ["x", "y"]).statistics_
+        for n in (70_000, MOST)
+    )
+    assert many == fewer
+
+
+def test_counts_are_counted_beyond_the_largest_logarithm():
+    (total,) = (
+        plain(weighting=COUNTS).fit(["a1 " * 70_000], ["x"]).statistics_.features.total.rounded()
+    )
+    assert total == 70_000
 
 
 def test_sums_of_many_classes_are_taken_in_parts(monkeypatch):
@@ -199,8 +232,18 @@ def test_the_logistic_model_says_why_it_does_not_stream():
     with pytest.raises(ValueError, match="needs all of them at once"):
         model.decay(0.5)
     model.set_params(model="contrast", alpha=0.1).partial_fit(MAILS[:2], LABELS[:2])
-    expected = plain().fit(MAILS + MAILS[:2], LABELS + LABELS[:2])
+    expected = plain(weighting=UNIT_LOG_COUNTS).fit(MAILS + MAILS[:2], LABELS + LABELS[:2])
     assert_array_equal(model.predict_proba(MAILS), expected.predict_proba(MAILS))
+
+
+def test_sums_of_another_weighting_do_not_add_up():
+    damped = plain(weighting=UNIT_LOG_COUNTS).fit(MAILS, LABELS)
+    before = damped.predict_proba(MAILS)
+    with pytest.raises(ValueError, match="weighting='counts', by which the sums were taken"):
+        plain().fit(MAILS, LABELS) + damped
+    with pytest.raises(ValueError, match="weighting='unit log counts', by which"):
+        damped.set_params(weighting=COUNTS).partial_fit(MAILS, LABELS)
+    assert_array_equal(damped.predict_proba(MAILS), before)
 
 
 def test_models_of_other_terms_do_not_merge():
@@ -211,6 +254,10 @@ def test_models_of_other_terms_do_not_merge():
 def test_a_stream_needs_no_settings_and_keeps_what_a_fit_has_chosen():
     stream = TextClassifier().partial_fit(MAILS[:4], LABELS[:4]).partial_fit(MAILS[4:], LABELS[4:])
     assert (stream.model_, stream.sharpness_) == ("contrast", 1.0)
+    named = TextClassifier("contrast", weighting=UNIT_LOG_COUNTS, alpha=0.03, calibrated=False).fit(
+        MAILS, LABELS
+    )
+    assert_array_equal(stream.predict_proba(MAILS), named.predict_proba(MAILS))
     fitted = TextClassifier("complement").fit(MAILS, LABELS)
     chosen = fitted.model_, fitted.alpha_, fitted.sharpness_
     fitted.partial_fit(MAILS, LABELS).forget(MAILS, LABELS)
@@ -229,14 +276,36 @@ def test_a_stream_may_name_its_classes_first():
 # --- agreement -----------------------------------------------------------------------------------
 
 
+def test_the_plain_name_is_the_model_of_the_textbook():
+    """P(c | d) ∝ 3/4 (3/7)³ 1/14 1/14 and P(j | d) ∝ 1/4 (2/9)³ 2/9 2/9, of example 13.1."""
+    china, japan = 3 / 4 * (3 / 7) ** 3 / 14 / 14, 1 / 4 * (2 / 9) ** 5
+    model = TextClassifier("multinomial", alpha=1, calibrated=False).fit(TOKYO, list("cccj"))
+    (proba,) = model.predict_proba(["Chinese Chinese Chinese Tokyo Japan"])
+    assert_allclose(proba, [china / (china + japan), japan / (china + japan)], rtol=1e-12)
+    assert round(float(proba[0]), 4) == 0.6898
+
+
+def test_the_plain_bernoulli_is_the_model_of_the_textbook():
+    """Example 13.2: words that are not there count too, and repetition does not."""
+    china = 3 / 4 * 4 / 5 * 1 / 5 * 1 / 5 * (1 - 2 / 5) ** 3
+    japan = 1 / 4 * (2 / 3) ** 3 * (1 - 1 / 3) ** 3
+    model = TextClassifier("bernoulli", alpha=1, calibrated=False).fit(TOKYO, list("cccj"))
+    (proba,) = model.predict_proba(["Chinese Chinese Chinese Tokyo Japan"])
+    assert_allclose(proba, [china / (china + japan), japan / (china + japan)], rtol=1e-12)
+
+
+@weightings
 @pytest.mark.parametrize(
     ("model", "theirs"),
     [("multinomial", MultinomialNB), ("complement", ComplementNB), ("bernoulli", BernoulliNB)],
 )
-def test_weights_are_those_of_scikit_learn_on_the_same_cells(model, theirs):
+def test_weights_are_those_of_scikit_learn_on_the_same_cells(weighting, model, theirs):
     labels = ["spam", "spam", "spam", "ham", "ham", "work", "work"]
-    ours = plain(model).fit(MAILS, labels)
-    X = UNIT * ours.fitted_.reader.read(MAILS).cells().scipy().astype(np.float64)
+    ours, damping = plain(model, weighting=weighting).fit(MAILS, labels), WEIGHTINGS[weighting]
+    cells = ours.fitted_.reader.read(MAILS).cells(damping).scipy()
+    X = damping.unit * cells.astype(np.float64)
+    if weighting == COUNTS:
+        assert_array_equal(X.toarray(), CountVectorizer().fit_transform(MAILS).toarray())
     reference = theirs(alpha=0.1).fit(X, labels)
     score = reference.predict_joint_log_proba(X) if model != "complement" else None
     if score is None:  # scikit-learn leaves the class probabilities out, we do not
@@ -251,7 +320,7 @@ def test_contrast_is_multinomial_against_complement():
 
 
 def test_cells_are_damped_counts_of_length_one():
-    (row,) = counted(["b1 b1 b1 a1"]).cells().scipy().toarray()
+    (row,) = counted(["b1 b1 b1 a1"]).cells(DAMPED).scipy().toarray()
     expected = np.log1p([1, 3]) / np.linalg.norm(np.log1p([1, 3]))
     assert_allclose(UNIT * row, expected, rtol=1e-3)
     assert (row == np.rint(row)).all()
@@ -261,8 +330,57 @@ def test_a_document_has_the_same_cells_in_any_company():
     alone, among = counted(MAILS[2:3]), counted(MAILS)
     place = np.searchsorted(among.terms.strings(), alone.terms.strings())
     assert_array_equal(
-        among[2:3].cells().scipy().toarray()[:, place], alone.cells().scipy().toarray()
+        among[2:3].cells(DAMPED).scipy().toarray()[:, place], alone.cells(DAMPED).scipy().toarray()
     )
+
+
+# --- parameters ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["multinomial", "bernoulli"])
+def test_the_parameters_shown_are_those_that_answer(model):
+    fitted = plain(model).fit(MAILS, LABELS)
+    table = fitted.parameters(words=None)
+    p = {w: np.empty(2) for w in known(fitted)}
+    for word, c, value in zip(table["feature"], table["class"], table["value"], strict=True):
+        p[word][fitted.classes_.tolist().index(c)] = value
+    document = "cheap money, cheap lunch"
+    counts = Counter(fitted.build_analyzer()(document))
+    if model == "multinomial":
+        score = sum(n * np.log(p[word]) for word, n in counts.items())
+    else:
+        score = sum(np.log(share if word in counts else 1 - share) for word, share in p.items())
+    score = score + np.log([4 / 7, 3 / 7])
+    expected = score - np.logaddexp.reduce(score)
+    assert_allclose(fitted.predict_log_proba([document])[0], expected, rtol=1e-9)
+
+
+def test_shares_of_words_are_those_of_the_textbook_with_intervals_of_beta():
+    model = TextClassifier("multinomial", alpha=1, calibrated=False).fit(TOKYO, list("cccj"))
+    table = model.parameters(level=0.9, words=["chinese", "tokyo"])
+    assert table["feature"].tolist() == ["chinese", "chinese", "tokyo", "tokyo"]
+    assert table["class"].tolist() == ["c", "j", "c", "j"]
+    assert_allclose(table["value"], [6 / 14, 2 / 9, 1 / 14, 2 / 9])
+    draws, whole = np.array([6, 2, 1, 2]), np.array([14, 9, 14, 9])
+    assert_allclose(table["low"], stats.beta.ppf(0.05, draws, whole - draws))
+    assert_allclose(table["high"], stats.beta.ppf(0.95, draws, whole - draws))
+    contrast = TextClassifier("contrast", alpha=1, calibrated=False).fit(TOKYO, list("cccj"))
+    both = contrast.parameters(words=["tokyo"])
+    assert_allclose(both["value"], [1 / 14, 2 / 9, 2 / 9, 1 / 14])  # its own class, and the other
+
+
+def test_words_of_most_documents_come_first_and_others_on_demand():
+    model = plain("multinomial").fit(MAILS, LABELS)
+    held = Counter(w for m in MAILS for w in set(model.build_analyzer()(m)))
+    expected = sorted(held, key=lambda word: (-held[word], word))
+    assert model.parameters(words=3)["feature"].tolist()[::2] == expected[:3]
+    assert model.parameters(words=None)["feature"].tolist()[::2] == expected
+    with pytest.raises(ValueError, match=r"words that the model knows, got \['Money'\]"):
+        model.parameters(words=["Money"])
+    with pytest.raises(ValueError, match="one word or more"):
+        model.parameters(words=0)
+    with pytest.raises(TypeError, match="which has coefficients"):
+        TextClassifier("logistic").fit(MAILS, LABELS).parameters()
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -367,7 +485,15 @@ def test_bad_input_is_named_and_changes_nothing(arguments, match):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"model": "urn"}, {"alpha": 0.0}, {"C": -1}, {"min_df": 0}, {"calibrated": 2}]
+    "settings",
+    [
+        {"model": "urn"},
+        {"weighting": "tf-idf"},
+        {"alpha": 0.0},
+        {"C": -1},
+        {"min_df": 0},
+        {"calibrated": 2},
+    ],
 )
 def test_bad_settings_are_refused(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):

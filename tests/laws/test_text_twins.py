@@ -165,14 +165,20 @@ def test_a_union_agrees_with_its_twin(random, n, m):
     assert kernels.union(a, b)[0].strings() == reference.union(a, b)[0].strings()
 
 
-@given(random=randoms, n=sizes, rule=rules())
-def test_sums_by_group_agree_with_their_twin(random, n, rule):
+@given(
+    random=randoms,
+    n=sizes,
+    rule=rules(),
+    n_logs=st.sampled_from([0, 4]),
+    unit=st.sampled_from([0.0, 2.0**-20]),
+)
+def test_sums_by_group_agree_with_their_twin(random, n, rule, n_logs, unit):
     texts = documents(random, n)
     ours, plain = kernels.count_terms(texts, rule), reference.count_terms(texts, rule)
     place = np.cumsum(random.integers(1, 3, len(ours.terms)), dtype=np.int32)
     codes = random.integers(-1, 3, n).astype(np.int32)
-    logs = np.cumsum(random.integers(0, 1000, 4))
-    settings = codes, 3, place, logs, 2.0**-20
+    logs = np.cumsum(random.integers(0, 1000, n_logs))
+    settings = codes, 3, place, logs, unit
     for mine, twin in zip(ours.group_sums(*settings), plain.group_sums(*settings), strict=True):
         np.testing.assert_array_equal(mine, twin)
 

@@ -12,6 +12,7 @@ import numpy as np
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Features, Groups, Hard
 from posterior.data.shapes import declared, fields_of
+from posterior.data.table import Table
 from posterior.data.typing import Array, Floats, Integers
 from posterior.families.symbols import Cells, Formula
 from posterior.statistics.algebra import Statistics
@@ -44,6 +45,19 @@ class Intervals:
         feature, group = np.divmod(np.arange(k * d), k)
         lines = (np.ascontiguousarray(a.T).reshape(-1) for a in (value, low, high))
         return cls(feature, np.full(k * d, name), group, *lines)
+
+    def table(self, names: Array, classes: Array) -> Table:
+        """With the names of features and groups."""
+        return Table(
+            {
+                "feature": names[self.feature],
+                "parameter": self.parameter,
+                "class": classes[self.group],
+                "value": self.value,
+                "low": self.low,
+                "high": self.high,
+            }
+        )
 
     def __add__(self, other: Intervals) -> Intervals:
         pairs = zip(fields_of(self).values(), fields_of(other).values(), strict=True)

@@ -206,16 +206,7 @@ class Fitted:
         """Every parameter, as the model uses it, with its credible interval."""
         joint, features = self.model, self.sums.features
         lines = joint.family.intervals(features, joint.parameters, validate.level(level))
-        return Table(
-            {
-                "feature": self.reader.names[lines.feature],
-                "parameter": lines.parameter,
-                "class": self.classes[lines.group],
-                "value": lines.value,
-                "low": lines.low,
-                "high": lines.high,
-            }
-        )
+        return lines.table(self.reader.names, self.classes)
 
     def with_parameters(self, **changed: Any) -> Fitted:
         """The same with some parameters set by hand."""

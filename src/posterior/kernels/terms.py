@@ -174,8 +174,9 @@ class Bag(Protocol):
         """What the documents of each group add up to; a negative code leaves one out.
 
         n_kj = Σᵢ [c_ij > 0]      s_kj = Σᵢ ⌊l(c_ij) / (u ‖l(cᵢ)‖)⌉,  l(c) = logs[c], the last
-        of them for larger counts. Cells without a document are left out. place (m,) is the column
-        of each term, ascending.
+        of them for larger counts, and c itself if there are none. A unit u of zero leaves rows as
+        long as they are, s_kj = Σᵢ l(c_ij). Cells without a document are left out. place (m,) is
+        the column of each term, ascending.
         """
 
     def rows(self, place: Codes, first: int, ends: Array, indices: Array, values: Array) -> None:

@@ -24,6 +24,7 @@ from posterior.estimators import (
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import MOST_LEVELS
 from posterior.preprocessing.roles import Roles
+from posterior.text.damping import UNIT_LOG_COUNTS
 
 Kind = Literal["baseline", "generative", "discriminative", "by example"]
 
@@ -238,23 +239,25 @@ def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         model: str, name: str, kind: Kind, simplicity: int, settings: str, most: int | None = None
     ) -> Candidate:
         terms = read if most is None else {**read, "min_df": FREQUENT}
-        classifier = TableClassifier(TextClassifier(model, **terms), roles, reads="documents")
+        text = TextClassifier(model, weighting=UNIT_LOG_COUNTS, **terms)
+        classifier = TableClassifier(text, roles, reads="documents")
         return Candidate(f"text-{model}", name, kind, simplicity, settings, classifier, most)
 
+    damped = "as logarithms with documents scaled to length one"
     chosen = "; how smooth and how sharp is chosen on documents held out."
     multinomial = candidate(
         "multinomial",
         "Multinomial naive Bayes",
         "generative",
         1,
-        f"How often {unit} occur, drawn from one urn a class" + chosen,
+        f"How often {unit} occur, {damped}, drawn from one urn a class" + chosen,
     )
     contrast = candidate(
         "contrast",
         "Contrasting naive Bayes",
         "generative",
         2,
-        f"How often {unit} occur, the urn of a class against that of all others" + chosen,
+        f"How often {unit} occur, {damped}, the urn of a class against that of all others" + chosen,
     )
     bernoulli = candidate(
         "bernoulli",

@@ -16,6 +16,7 @@ from posterior import kernels
 from posterior.data.rows import Hard, SparseRows
 from posterior.data.typing import Array, Codes, Integers
 from posterior.kernels.terms import Bag, Terms
+from posterior.text.damping import Damping
 from posterior.text.term_rows import TermRows, without
 from posterior.text.term_sums import TermSums
 from posterior.text.vocabulary import TermCounts
@@ -106,9 +107,9 @@ class CountedRows:
         """The same counts with columns ascending."""
         return TermRows(self.terms, SparseRows.of(self.written(self.counted)), self.absent)
 
-    def cells(self) -> SparseRows:
+    def cells(self, damping: Damping) -> SparseRows:
         """How much each document has of each term."""
-        return self.table().cells()
+        return self.table().cells(damping)
 
     def take(self, index: Array) -> CountedRows:
         """Copies of the rows at some positions, which ascend."""
@@ -123,15 +124,17 @@ class CountedRows:
     def __getitem__(self, rows: slice) -> CountedRows:
         return self.take(np.arange(self.shape[0])[rows])
 
-    def sums(self, groups: Hard) -> TermSums:
+    def sums(self, groups: Hard, damping: Damping) -> TermSums:
         """What rows add up to; those of one weight as they were counted, a bag a thread."""
         if groups.weight is not None:
-            return TermSums.of(self.table(), groups)
+            table = self.table()
+            return TermSums.of(table, groups, table.cells(damping))
         codes = groups.codes if self.absent is None else np.where(self.absent, -1, groups.codes)
         bounds = self.counted.bounds()
 
         def part(b: int) -> TermSums:
             some = Hard(codes[bounds[b] : bounds[b + 1]].astype(np.int32), groups.n_groups)
-            return TermSums.of_bag(self.counted.bags[b], self.terms, self.counted.place[b], some)
+            bag, place = self.counted.bags[b], self.counted.place[b]
+            return TermSums.of_bag(bag, self.terms, place, some, damping)
 
         return reduce(add, self.spread(part, range(len(self.counted.bags))))

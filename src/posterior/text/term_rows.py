@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from posterior.data.fingerprints import of_entries
-from posterior.data.rows import SparseRows, slabs
-from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.data.rows import SparseRows
+from posterior.data.typing import Array, Codes
 from posterior.kernels.terms import PRUNED, Terms
+from posterior.text.damping import Damping
 
-UNIT = 2.0**-20  # cells are whole numbers of it: their sums are integers, and exact
-FINE = 2.0**12  # the same of the logarithms, whose squares are added up
-MOST = 1 << 16  # a larger count says no more
 ABSENT = np.uint64(1)  # the fingerprint of a missing document
 
 
@@ -53,21 +50,11 @@ class TermRows:
         place[columns] = np.arange(len(columns), dtype=np.int32)
         return TermRows(self.terms[columns], moved(self.counts, place, len(columns)), self.absent)
 
-    def cells(self) -> SparseRows:
-        """x_ij = log(1 + c_ij) / ‖log(1 + cᵢ)‖, in whole numbers of UNIT.
-
-        A word said twice says less than two words, and a long document no more than a short one
-        (Rennie et al. 2003). Nothing but the document is looked at, and squares of whole numbers
-        are added up: a document has the same cells in any company.
-        """
-        start = self.counts.start - self.counts.start[0]
-        counts, cells = self.counts.entries(), np.empty(start[-1], np.float32)
-        logs = logarithms()
-        for rows in slabs(self.shape[0], start[-1] / max(self.shape[0], 1)):
-            bounds = start[rows.start : rows.stop + 1]
-            some = slice(bounds[0], bounds[-1])
-            cells[some] = _damped(counts[some], bounds - bounds[0], logs)
+    def cells(self, damping: Damping) -> SparseRows:
+        """How much each document has of each term, in whole numbers of the damping's unit."""
         first, last = self.counts.start[0], self.counts.start[-1]
+        start = self.counts.start - first
+        cells = damping.cells(self.counts.entries(), start)
         return SparseRows(cells, self.counts.column[first:last], start, len(self.terms))
 
 
@@ -84,19 +71,3 @@ def moved(counts: SparseRows, place: Codes, n_columns: int) -> SparseRows:
     kept = np.concatenate([[0], np.cumsum(known)]).astype(counts.start.dtype)
     start = kept[counts.start - first]
     return SparseRows(counts.entries()[known], column[known], start, n_columns)
-
-
-@cache
-def logarithms() -> Integers:
-    """log(1 + c) of every count c, in whole numbers."""
-    return np.rint(FINE * np.log1p(np.arange(MOST + 1))).astype(np.int64)
-
-
-def _damped(counts: Array, start: Array, logs: Integers) -> Floats:
-    """The logarithms of rows, each scaled to length one; in cache."""
-    values = logs[np.minimum(counts, MOST).astype(np.int32)]
-    squares = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(values * values, out=squares[1:])
-    length = np.sqrt((squares[start[1:]] - squares[start[:-1]]).astype(np.float64))
-    scale = 1 / (UNIT * np.maximum(length, 1.0))
-    return np.rint(values * np.repeat(scale, np.diff(start)))

@@ -14,7 +14,8 @@ from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.kernels.terms import Bag, Cells, Terms
 from posterior.statistics.exact import Exact
 from posterior.statistics.moments import group_weight
-from posterior.text.term_rows import UNIT, TermRows, logarithms
+from posterior.text.damping import Damping
+from posterior.text.term_rows import TermRows
 
 DENSE = 1 << 23  # cells of the table in which sums are taken
 
@@ -36,13 +37,12 @@ class TermSums:
     total: Exact  # (cells,)
 
     @classmethod
-    def of(cls, X: TermRows, groups: Hard, cells: SparseRows | None = None) -> TermSums:
-        """Sums of damped counts, or of other cells x of the same rows."""
+    def of(cls, X: TermRows, groups: Hard, cells: SparseRows) -> TermSums:
+        """Sums of cells x of rows, such as their counts."""
         k, weight = groups.n_groups, groups.weight
         codes = groups.codes if X.absent is None else np.where(X.absent, -1, groups.codes)
         rows = group_weight(Hard(codes.astype(np.int32), k, weight))
         column, parts, sizes = [], [], np.zeros(k, np.int64)
-        cells = X.cells() if cells is None else cells
         step = max(1, DENSE // max(len(X.terms), 1))
         for first in range(0, k, step):
             some = min(step, k - first)
@@ -58,10 +58,12 @@ class TermSums:
         return cls(X.terms, rows, _starts(sizes), np.concatenate(column), documents, total)
 
     @classmethod
-    def of_bag(cls, bag: Bag, terms: Terms, place: Codes, groups: Hard) -> TermSums:
+    def of_bag(
+        cls, bag: Bag, terms: Terms, place: Codes, groups: Hard, damping: Damping
+    ) -> TermSums:
         """The same of documents of weight one, as they were counted: no row is written down."""
         k, codes = groups.n_groups, groups.codes
-        cells = bag.group_sums(codes, k, place, logarithms(), UNIT)
+        cells = bag.group_sums(codes, k, place, *damping.rule())
         return cls._of_cells(terms, group_weight(groups), cells)
 
     @classmethod

@@ -14,7 +14,8 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Scorer, Support
 from posterior.families.linear import affine_scorer
 from posterior.text.counted import CountedRows
-from posterior.text.term_rows import UNIT, TermRows
+from posterior.text.damping import UNIT_LOG_COUNTS, WEIGHTINGS, Damping
+from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 
 
@@ -37,13 +38,14 @@ class TermWeights:
 class KnownTerms:
     """The terms of sums that a model knows; the tables of its models are made once."""
 
-    def __init__(self, sums: TermSums, columns: Array) -> None:
+    def __init__(self, sums: TermSums, columns: Array, unit: float) -> None:
         self.sums, self.columns = sums, columns  # ascending
+        self.unit = unit  # of the sums, and of the cells that weights are for
 
     @cached_property
     def total(self) -> Floats:
         """s_kj, (k, d)."""
-        return self.sums.table(UNIT * self.sums.total.rounded(), self.columns)
+        return self.sums.table(self.unit * self.sums.total.rounded(), self.columns)
 
     @cached_property
     def of_others(self) -> Floats:
@@ -62,17 +64,17 @@ Estimate: TypeAlias = Callable[[KnownTerms, float], TermWeights]
 
 def multinomial(known: KnownTerms, alpha: float) -> TermWeights:
     """log p_kj,  p_kj = (α + s_kj) / Σⱼ (α + s_kj): documents are drawn from the class's urn."""
-    return _urns(_log_shares(known.total, alpha))
+    return _urns(known, _log_shares(known.total, alpha))
 
 
 def complement(known: KnownTerms, alpha: float) -> TermWeights:
     """-log p_k̄j, where k̄ is every class but k: more documents fill its urn (Rennie et al. 2003)."""
-    return _urns(-_log_shares(known.of_others, alpha))
+    return _urns(known, -_log_shares(known.of_others, alpha))
 
 
 def contrast(known: KnownTerms, alpha: float) -> TermWeights:
     """log p_kj - log p_k̄j: the urn of the class against that of the others."""
-    return _urns(_log_shares(known.total, alpha) - _log_shares(known.of_others, alpha))
+    return _urns(known, _log_shares(known.total, alpha) - _log_shares(known.of_others, alpha))
 
 
 def bernoulli(known: KnownTerms, alpha: float) -> TermWeights:
@@ -100,8 +102,8 @@ def _log_shares(total: Floats, alpha: float) -> Floats:
     return share
 
 
-def _urns(weight: Floats) -> TermWeights:
-    weight *= UNIT
+def _urns(known: KnownTerms, weight: Floats) -> TermWeights:
+    weight *= known.unit
     return TermWeights(weight, np.zeros(len(weight)))
 
 
@@ -120,16 +122,23 @@ class WeighedTerms(Family[TermSums, TermWeights]):
     strength: float = 0.03  # pseudo-counts of every term, or what else the model has of it
     sharpness: float = 1.0
     min_df: int = 1  # documents that a term must be in
+    weighting: str = UNIT_LOG_COUNTS  # which files of earlier versions leave unsaid
+
+    @property
+    def damping(self) -> Damping:
+        return WEIGHTINGS[self.weighting]
 
     def statistics(self, X: CountedRows | TermRows, groups: Groups) -> TermSums:
         assert isinstance(groups, Hard)
-        return X.sums(groups) if isinstance(X, CountedRows) else TermSums.of(X, groups)
+        if isinstance(X, CountedRows):
+            return X.sums(groups, self.damping)
+        return TermSums.of(X, groups, X.cells(self.damping))
 
     def known(self, statistics: TermSums) -> KnownTerms:
         """The terms that enough documents have; those of one, however little it weighs."""
         frequency = statistics.frequency()
         enough = frequency > 0 if self.min_df <= 1 else frequency >= self.min_df
-        return KnownTerms(statistics, np.flatnonzero(enough))
+        return KnownTerms(statistics, np.flatnonzero(enough), self.damping.unit)
 
     def weights(self, known: KnownTerms) -> TermWeights:
         return NAIVE_BAYES[self.model](known, self.strength) * self.sharpness
@@ -141,7 +150,7 @@ class WeighedTerms(Family[TermSums, TermWeights]):
         score_cells = parameters.scorer(bias)
 
         def score(X: TermRows, out: Floats) -> None:
-            score_cells(X.cells(), out)
+            score_cells(X.cells(self.damping), out)
             if X.absent is not None:
                 out[X.absent] = bias
 
@@ -149,7 +158,7 @@ class WeighedTerms(Family[TermSums, TermWeights]):
 
     def evidence(self, X: TermRows, parameters: TermWeights) -> Floats:
         """Of each term, and last, unless there is none, that of a document without any."""
-        cells = X.cells().scipy().toarray().astype(np.float64)
+        cells = X.cells(self.damping).scipy().toarray().astype(np.float64)
         if parameters.presence:
             cells = (cells > 0).astype(np.float64)
         terms = cells[:, None, :] * parameters.weight

@@ -7,7 +7,7 @@ Documents are held out by what they say: their order does not matter, to the bit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -24,7 +24,7 @@ from posterior.engines.local import Local
 from posterior.generative.dealing import by_content
 from posterior.generative.joint import JointStatistics, labeled
 from posterior.text.counted import CountedRows
-from posterior.text.term_rows import UNIT, TermRows
+from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import (
     NAIVE_BAYES,
@@ -76,7 +76,7 @@ class HeldOutDocuments:
 
     rows: Rows
     parts: tuple[Part, ...]
-    min_df: int
+    usual: WeighedTerms  # whose weighting and least frequency all models share
     calibrated: bool  # whether the model will be as sharp as suits it, or as it is
     engine: Local
 
@@ -87,23 +87,22 @@ class HeldOutDocuments:
         total: JointStatistics[TermSums],
         parts: Sequence[Array],
         log_prior: Callable[[Floats], Floats],
-        min_df: int,
+        usual: WeighedTerms,
         calibrated: bool,
         engine: Local,
     ) -> HeldOutDocuments:
-        family = WeighedTerms(min_df=min_df)
-
         def part(inside: Array) -> Part:
             ascending = np.sort(inside)
             held = rows.take(ascending)
-            others = total - labeled(held, family)
-            terms = family.known(others.features)
+            others = total - labeled(held, usual)
+            terms = usual.known(others.features)
             known = term_rows(held.X).among(terms.columns)
             known = known.take(np.searchsorted(ascending, inside))
             prior = log_prior(others.weight.rounded())
-            return Part(inside, known.cells(), known.absent, terms, prior)
+            cells = known.cells(usual.damping)
+            return Part(inside, cells, known.absent, terms, prior)
 
-        return cls(rows, tuple(map(part, parts)), min_df, calibrated, engine)
+        return cls(rows, tuple(map(part, parts)), usual, calibrated, engine)
 
     @property
     def index(self) -> Array:
@@ -112,7 +111,7 @@ class HeldOutDocuments:
 
     def judge(self, model: str, strength: float) -> Judged:
         """A model with the sharpness that suits it."""
-        family = WeighedTerms(model, strength, min_df=self.min_df)
+        family = replace(self.usual, model=model, strength=strength)
         scores = [score(self._weigh(family, p), p, self.engine) for p in self.parts]
         pairs = zip(self.parts, scores, strict=True)
         log_prior = np.concatenate([np.broadcast_to(p.log_prior, s.shape) for p, s in pairs])
@@ -170,25 +169,25 @@ def weigh(
         return family.weights(terms)
     order, _ = by_content(rows)  # its sums round
     known = Rows(term_rows(rows.X).take(order).among(terms.columns), rows.hard[order])
-    return corrected(known, terms, family.strength, log_prior, engine) * family.sharpness
+    return corrected(known, terms, family, log_prior, engine) * family.sharpness
 
 
 def corrected(
-    rows: Rows, terms: KnownTerms, C: float, log_prior: Floats, engine: Local
+    rows: Rows, terms: KnownTerms, family: WeighedTerms, log_prior: Floats, engine: Local
 ) -> TermWeights:
     """Coefficients with priors as wide as naive Bayes' weights (after Wang and Manning 2012).
 
     β_kj ~ N(0, C |r_kj|),  r_kj = log p_kj - log p_k̄j: terms that tell classes apart move freely.
     """
-    X, groups = rows.X, rows.hard
+    X, groups, C, unit = rows.X, rows.hard, family.strength, terms.unit
     assert isinstance(X, TermRows)
-    ratio = contrast(terms, ALPHA).weight / UNIT
+    ratio = contrast(terms, ALPHA).weight / unit
     if groups.n_groups == 2:
         ratio = ratio[1:]
     ridge = np.column_stack([1 / (C * np.maximum(np.abs(ratio), LEAST)), np.zeros(len(ratio))])
     codes = groups.codes if X.absent is None else np.where(X.absent, -1, groups.codes)
-    cells = X.cells()
-    cells = SparseRows(cells.data * np.float32(UNIT), cells.column, cells.start, cells.n_columns)
+    cells = X.cells(family.damping)
+    cells = SparseRows(cells.data * np.float32(unit), cells.column, cells.start, cells.n_columns)
     rows = Rows(cells, Hard(codes.astype(np.int32), groups.n_groups, groups.weight))
     penalty = Penalty(ridge, np.zeros_like(ridge), np.zeros_like(ridge))
     loss = LogisticLoss(len(ridge))
@@ -198,7 +197,7 @@ def corrected(
     if groups.n_groups == 2:  # the first class has a score of zero
         slope, intercept = (np.concatenate([np.zeros_like(v), v]) for v in (slope, intercept))
     known = np.isfinite(log_prior)  # a class that no document has
-    return TermWeights(UNIT * slope, np.where(known, intercept - np.where(known, log_prior, 0), 0))
+    return TermWeights(unit * slope, np.where(known, intercept - np.where(known, log_prior, 0), 0))
 
 
 def score(weights: TermWeights, part: Part, engine: Local) -> Floats:

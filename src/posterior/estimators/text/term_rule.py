@@ -64,6 +64,16 @@ class TermRule(Rule):
         assert isinstance(other, TermRule)
         if self.family.min_df != other.family.min_df:
             raise other_terms("min_df", self.family.min_df, other.family.min_df)
+        if self.family.weighting != other.family.weighting:
+            raise other_sums(self.family.weighting, other.family.weighting)
+
+
+def other_sums(known: str, asked: str) -> ValueError:
+    """Of terms that were weighted otherwise."""
+    return ValueError(
+        f"Expected weighting={known!r}, by which the sums were taken, got {asked!r}: they do not "
+        "add up. Call fit() with all documents."
+    )
 
 
 class DocumentEngine(Local):

@@ -22,7 +22,7 @@ from posterior.estimators import remote
 from posterior.estimators.classifier import rivals
 from posterior.estimators.estimator import learned
 from posterior.estimators.summed_classifier import SummedClassifier
-from posterior.estimators.text import base
+from posterior.estimators.text import base, word_probabilities
 from posterior.estimators.text.select_weights import (
     LOGISTIC,
     HeldOutDocuments,
@@ -30,7 +30,7 @@ from posterior.estimators.text.select_weights import (
     some_parts,
     tried,
 )
-from posterior.estimators.text.term_rule import DocumentEngine, TermRule
+from posterior.estimators.text.term_rule import DocumentEngine, TermRule, other_sums
 from posterior.estimators.text.text_explanation import (
     TextExplanation,
     document_evidence,
@@ -48,6 +48,7 @@ from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
 from posterior.sources.class_folders import labeled_files
 from posterior.text.analysis import WORDS
+from posterior.text.damping import COUNTS, UNIT_LOG_COUNTS, WEIGHTINGS
 from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms
@@ -56,8 +57,9 @@ from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms
 class TextClassifier(SummedClassifier):
     """What is P(y | document), and which words say so?
 
-    p(k | x) ∝ π_k exp(s Σⱼ xⱼ w_kj),  xⱼ = log(1 + cⱼ) / ‖log(1 + c)‖ of a document's counts c,
-    with weights w of naive Bayes, or of a logistic regression that begins with them.
+    p(k | x) ∝ π_k exp(s Σⱼ xⱼ w_kj),  xⱼ = cⱼ, how often the document has term j, with weights w
+    of naive Bayes. A model that has a name is the one of the books; "auto" and "logistic" take
+    xⱼ = log(1 + cⱼ) / ‖log(1 + c)‖, unless `weighting` says otherwise.
 
     What naive Bayes learns is a sum over the documents: it streams (`partial_fit`), merges
     (`merge`, `+`) and forgets (`forget`) to the bit, while the vocabulary grows and shrinks. What
@@ -71,12 +73,17 @@ class TextClassifier(SummedClassifier):
         against the second, or with words that are there or not; or a logistic regression whose
         coefficients are as free as the weights of "contrast" are large. "auto" takes the one of
         least log loss on documents held out.
+    weighting : {"auto", "counts", "log counts", "unit log counts"}, default="auto"
+        What a document has of a term that it holds c times: c, log(1 + c), or log(1 + c) with
+        documents scaled to length one. "auto" is "counts" for naive Bayes that is named, and
+        "unit log counts" for the models "auto" and "logistic". Words that are there or not, as
+        "bernoulli" takes them, have no weighting.
     alpha : float, optional
         Pseudo-counts of every term; by default chosen like the model.
     C : float, default=100.0
         One over the strength of the logistic model's penalty.
     calibrated : bool, default=True
-        Let `fit` learn the sharpness s on documents held out; otherwise s = 1.
+        Let `fit` learn the sharpness s on documents held out; otherwise s = 1, as in the books.
     class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities, instead of learned ones.
     min_df : int, default=1
@@ -88,8 +95,8 @@ class TextClassifier(SummedClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-    model_, alpha_, sharpness_ : str, float, float
-        The model that was chosen, its pseudo-counts (C of the logistic one), and s.
+    model_, weighting_, alpha_, sharpness_ : str, str, float, float
+        The model that was chosen, its weighting, its pseudo-counts (C of the logistic one), and s.
     choice_ : Table
         What `fit` tried, with the log loss of documents held out.
     statistics_ : JointStatistics
@@ -102,6 +109,15 @@ class TextClassifier(SummedClassifier):
     >>> model = TextClassifier("multinomial").fit(mails, ["spam", "spam", "ham", "ham"])
     >>> model.predict(["money, money", "lunch?"]).tolist()
     ['spam', 'ham']
+
+    The example of Manning, Raghavan and Schütze (2008), table 13.1:
+
+    >>> texts = ["Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao",
+    ...          "Tokyo Japan Chinese"]
+    >>> model = TextClassifier("multinomial", alpha=1, calibrated=False)
+    >>> model = model.fit(texts, ["China", "China", "China", "Japan"])
+    >>> model.predict_proba(["Chinese Chinese Chinese Tokyo Japan"]).round(4)
+    array([[0.6898, 0.3102]])
     """
 
     input = "content"
@@ -112,6 +128,7 @@ class TextClassifier(SummedClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **base.CONSTRAINTS,
         "model": [StrOptions({"auto", LOGISTIC, *NAIVE_BAYES})],
+        "weighting": [StrOptions({"auto", *WEIGHTINGS})],
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
         "C": [Interval(Real, 0, None, closed="neither")],
         "calibrated": ["boolean"],
@@ -120,6 +137,7 @@ class TextClassifier(SummedClassifier):
     }
 
     model_ = learned[str](lambda fitted: fitted.rule.family.model)
+    weighting_ = learned[str](lambda fitted: fitted.rule.family.weighting)
     alpha_ = learned[float](lambda fitted: fitted.rule.family.strength)
     sharpness_ = learned[float](lambda fitted: fitted.rule.family.sharpness)
     choice_ = learned[Table](lambda fitted: fitted.rule.choice)
@@ -129,11 +147,13 @@ class TextClassifier(SummedClassifier):
     build_tokenizer = base.build_tokenizer
     get_stop_words = base.get_stop_words
     build_analyzer = base.build_analyzer
+    parameters = word_probabilities.parameters
 
     def __init__(
         self,
         model: str = "auto",
         *,
+        weighting: str = "auto",
         alpha: float | None = None,
         C: float = 100.0,
         calibrated: bool = True,
@@ -150,6 +170,7 @@ class TextClassifier(SummedClassifier):
         verbose: Any = False,
     ) -> None:
         self.model = model
+        self.weighting = weighting
         self.alpha = alpha
         self.C = C
         self.calibrated = calibrated
@@ -174,9 +195,11 @@ class TextClassifier(SummedClassifier):
     def rule(self, reader: Reader, labels: Labels | None) -> TermRule:
         """Of a stream: the model that was named, or chosen, if it is a sum; or the usual one."""
         before: Fitted | None = vars(self).get("fitted_")
-        known = TermRule(WeighedTerms(), ClassPrior()) if before is None else before.rule
+        known = TermRule(self._usual(), ClassPrior()) if before is None else before.rule
         assert isinstance(known, TermRule)
         family = known.family
+        if self.weighting not in ("auto", family.weighting):
+            raise other_sums(family.weighting, self.weighting)
         model = family.model if self.model == "auto" else self.model
         if model == LOGISTIC:
             raise ValueError(
@@ -185,10 +208,17 @@ class TextClassifier(SummedClassifier):
                 'set_params(model="contrast").'
             )
         if model != family.model:
-            family = WeighedTerms(model)
+            family = WeighedTerms(model, weighting=family.weighting)
         strength = family.strength if self.alpha is None else self.alpha
         family = replace(family, strength=strength, min_df=self.min_df)
         return TermRule(family, self._prior(labels), known.choice)
+
+    def _usual(self) -> WeighedTerms:
+        """What is not chosen: how terms are weighted, and which are too rare."""
+        weighting = self.weighting
+        if weighting == "auto":
+            weighting = COUNTS if self.model in NAIVE_BAYES else UNIT_LOG_COUNTS
+        return WeighedTerms(min_df=self.min_df, weighting=weighting)
 
     def _prior(self, labels: Labels | None) -> ClassPrior:
         return ClassPrior() if labels is None else ClassPrior(self.class_prior, labels.classes)
@@ -248,13 +278,13 @@ class TextClassifier(SummedClassifier):
         return self
 
     def _sum(self, rows: Rows) -> JointStatistics[TermSums]:
-        return self.engine_.sum(labeling(WeighedTerms()), rows)
+        return self.engine_.sum(labeling(self._usual()), rows)
 
     def _chosen(
         self, rows: Rows, statistics: JointStatistics[TermSums], labels: Labels
     ) -> TermRule:
         """Model, pseudo-counts and sharpness, if they were left open and can be told."""
-        usual, prior = WeighedTerms(min_df=self.min_df), self._prior(labels)
+        usual, prior = self._usual(), self._prior(labels)
         given = self.C if self.model == LOGISTIC else self.alpha
         settled = self.model != "auto" and given is not None and not self.calibrated
         parts = [] if settled else some_parts(*by_content(rows))
@@ -276,7 +306,7 @@ class TextClassifier(SummedClassifier):
         prior: ClassPrior,
     ) -> HeldOutDocuments:
         return HeldOutDocuments.of(
-            rows, statistics, parts, prior, self.min_df, self.calibrated, self.engine_
+            rows, statistics, parts, prior, self._usual(), self.calibrated, self.engine_
         )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -284,7 +314,8 @@ class TextClassifier(SummedClassifier):
 
         Nothing is held out, so nothing is chosen: model, alpha and sharpness are those of an
         earlier `fit`, or as they are named; otherwise "contrast", 0.03 and 1. The stream is then
-        `TextClassifier("contrast", alpha=0.03, calibrated=False).fit` on all documents.
+        `TextClassifier("contrast", weighting="unit log counts", alpha=0.03, calibrated=False).fit`
+        on all documents. The weighting is that of the documents so far.
 
         Parameters
         ----------

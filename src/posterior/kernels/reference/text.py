@@ -95,10 +95,11 @@ class PlainBag:
         self, codes: Codes, n_groups: int, place: Codes, logs: Integers, unit: float
     ) -> Cells:
         row, term, count = self._kept().T
-        log = logs[np.minimum(count, len(logs) - 1)]
+        log = logs[np.minimum(count, len(logs) - 1)] if len(logs) else count
         squares = np.zeros(self.n_rows, np.int64)
         np.add.at(squares, row, log * log)
-        scale = 1 / (unit * np.maximum(np.sqrt(squares.astype(np.float64)), 1.0))
+        length = np.maximum(np.sqrt(squares.astype(np.float64)), 1.0)
+        scale = 1 / (unit * length) if unit else np.ones(self.n_rows)
         x = np.rint(log * scale[row]).astype(np.int64)
         group, d = codes.astype(np.int64)[row], int(place.max(initial=0)) + 1
         known = group >= 0
