@@ -420,14 +420,16 @@ def test_what_no_query_holds_is_refused_with_the_reason(model, reason):
         to_sql(model.fit(X, y))
 
 
-def test_text_is_refused():
+def test_text_among_other_columns_is_refused():
     texts = [f"a long text about number {i} and more" for i in range(40)]
     frame = pd.DataFrame({"text": texts, "n": np.arange(40) % 7})
     y = np.arange(40) % 2
     with pytest.raises(TypeError, match="text in 'text'"):
         to_sql(posterior.NaiveBayes().fit(frame, y))
-    with pytest.raises(TypeError, match="cut text into words"):
-        to_sql(posterior.TextClassifier().fit(texts, y), columns=["text"])
+    documents = posterior.TextClassifier("multinomial")
+    fitted = TableClassifier(documents, infer(frame.assign(y=y), "y"), reads="documents")
+    with pytest.raises(TypeError, match="Fit TextClassifier to the column of text itself"):
+        to_sql(fitted.fit(frame.assign(y=y), "y"))
 
 
 def test_isotonic_models_of_a_file_are_refused():

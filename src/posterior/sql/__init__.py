@@ -25,12 +25,14 @@ def to_sql(
 
     The answer has the columns kept, `predicted`, and `p_` of each class. A missing cell is NULL or
     NaN. Where the model needs all cells, a row that lacks one has NULL for an answer, and so has a
-    row that Python refuses: with an infinite cell, or a count below zero.
+    row that Python refuses: with an infinite cell, or a count below zero. Documents are cut into
+    words as the model cuts them, whatever the locale of the database; a missing one has the prior.
 
     Parameters
     ----------
     model : a fitted model
-        Naive Bayes, discriminant analysis, logistic regression, k-means or a mixture.
+        Naive Bayes, discriminant analysis, logistic regression, k-means or a mixture; or a
+        `TextClassifier` of words, in DuckDB and PostgreSQL.
     dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery"}, default="duckdb"
     table : str or sequence of str, default="data"
         Where the rows are. Dots part a schema from its table; a name that has a dot itself is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from posterior.estimators import JointBayes, KNeighborsClassifier, MixtureClassifier, TextClassifier
+from posterior.estimators import JointBayes, KNeighborsClassifier, MixtureClassifier
 from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import Calibrator, Temperature
@@ -41,7 +41,6 @@ REASONS: dict[type[Any], str] = {
     JointBayes: "it looks whole rows up in a table",
     KNeighborsClassifier: "it compares a row with all the rows it has learned from",
     MixtureClassifier: "its classes are mixtures of components",
-    TextClassifier: "SQL would have to cut text into words first",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,6 +22,16 @@ class Term:
     scores: Sequence[SQL]
 
 
+class Steps(Protocol):
+    """Steps of a query before its cells are taken, for what is no column of the table yet."""
+
+    dialects: Sequence[str]  # that can take them
+    row: str  # the column that numbers the rows
+
+    def from_(self, source: SQL, kept: Sequence[str], dialect: str) -> tuple[dict[str, SQL], SQL]:
+        """The steps by name, and where the cells come from then."""
+
+
 @dataclass(frozen=True)
 class Scores:
     """s_k = prior_k + Σⱼ term_kj,    p(k | x) ∝ share_k exp(scale (s_k - max s))"""
@@ -31,6 +41,7 @@ class Scores:
     terms: Sequence[Term]
     scale: float = 1.0
     shares: Floats | None = None  # all alike if not given
+    before: Steps | None = None
 
     @property
     def rules_out(self) -> bool:

@@ -20,8 +20,8 @@ READINGS: dict[str, Reading] = {"date": "date", "boolean": "boolean"}
 def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
     if model.reads in ("documents", "everything"):
         raise TypeError(
-            "Expected a model of columns, got one of documents, which SQL would have to cut into "
-            "words first. Leave the text out, or use model.predict_proba."
+            "Expected a model of columns, got one of the text in a row. Fit TextClassifier to the "
+            "column of text itself, or use model.predict_proba."
         )
     by_name = {c.name: c for c in columns}
     read: list[Column] = [

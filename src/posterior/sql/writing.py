@@ -9,7 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from sqlglot import exp
 
 from posterior.data.names import feature_names, plain
-from posterior.sql import clusters, generative, sql_logistic, table_model  # noqa: F401
+from posterior.estimators import TextClassifier
+from posterior.sql import clusters, generative, sql_documents, sql_logistic, table_model  # noqa: F401
 from posterior.sql.expressions import (
     LEAST,
     SQL,
@@ -35,6 +36,8 @@ FAR = -700.0  # scores so far behind have a share of zero; PostgreSQL's exp refu
 def _duckdb(node: SQL) -> SQL:
     if isinstance(node, exp.Greatest):
         node.set("ignore_nulls", True)  # scores are NULL together or not at all
+    if isinstance(node, exp.CTE) and node.find(exp.RowNumber):
+        node.set("materialized", True)  # rows keep their numbers
     return node
 
 
@@ -96,11 +99,13 @@ def written(
     if dialect not in DIALECTS:
         raise ValueError(f"Expected one of the dialects {sorted(DIALECTS)}, got {dialect!r}.")
     check_is_fitted(model)
-    if not hasattr(model, "n_features_in_"):
-        scores(model, [])  # not a model of columns, and says so
-    names = feature_names(model)
-    n = int(model.n_features_in_)
-    sources = source_names(names, columns, n)
+    if isinstance(model, TextClassifier):
+        names, sources = sql_documents.text_column(model, columns)
+    else:
+        if not hasattr(model, "n_features_in_"):
+            scores(model, [])  # not a model of columns, and says so
+        names = feature_names(model)
+        sources = source_names(names, columns, int(model.n_features_in_))
     known = sources if names is None else names
     sheet = Sheet()
     read = [Column(str(a), b, sheet) for a, b in zip(known, sources, strict=True)]
@@ -108,7 +113,13 @@ def written(
     for name in (*kept, *table_parts(table)):
         sheet.taken.add(name.casefold())
     found = scores(model, read)
-    answer = Query(sheet, kept, found, _labels(found, classes)).select(table, evidence)
+    if found.before is not None and dialect not in found.before.dialects:
+        raise TypeError(
+            f"Expected one of the dialects {sorted(found.before.dialects)}, whose databases cut "
+            f"text by a pattern into rows of words, got {dialect!r}."
+        )
+    query = Query(sheet, kept, found, _labels(found, classes))
+    answer = query.select(table, evidence, dialect)
     return adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
 
 
@@ -148,11 +159,18 @@ class Query:
     def _by_class(self, what: str) -> list[str]:
         return [self.sheet.unused(f"{what}_{c}") for c in self.classes]
 
-    def select(self, table: str | Sequence[str], evidence: bool) -> SQL:
+    def select(self, table: str | Sequence[str], evidence: bool, dialect: str) -> SQL:
         source = table_named(table_parts(table), TABLE)
+        if self.found.before is not None:
+            self.steps, source = self.found.before.from_(source, self.kept, dialect)
         cells = [named(value, alias) for alias, value in self.sheet.cells.items()]
-        kept = [column(name, TABLE) for name in self.kept]
-        self.steps[self.sheet.unused("cells")] = exp.select(*kept, *cells, copy=False).from_(source)
+        numbered = [] if self.found.before is None else [self.found.before.row]
+        kept = [column(name, TABLE) for name in (*self.kept, *numbered)]
+        self.steps[self.sheet.unused("cells")] = (
+            source.select(*kept, *cells, copy=False)
+            if isinstance(source, exp.Select)
+            else exp.select(*kept, *cells, copy=False).from_(source)
+        )
         terms = [list(term.scores) for term in self.found.terms]
         shown: list[str] = []
         if evidence:
@@ -225,6 +243,8 @@ class Query:
             *posterior,
             *(column(name) for name in shown),
         ).from_(identifier(list(self.steps)[-1]))
+        if self.found.before is not None:
+            answer = answer.order_by(column(self.found.before.row))  # joins may mix the rows
         for name, step in self.steps.items():
             answer = answer.with_(identifier(name), as_=step, copy=False)
         return answer
