@@ -16,6 +16,7 @@ from posterior import (
     Binned,
     Categorical,
     Gaussian,
+    Laplace,
     MEstimate,
     Mixture,
     NaiveBayes,
@@ -341,6 +342,85 @@ def test_a_mixture_keeps_the_bins_of_its_first_guess():
     model = Mixture(Binned(), n_components=2, random_state=0, tol=0.01).fit(X[:, :2])
     assert np.isfinite(model.score_samples(X[:, :2])).all()
     assert len(model.joint_.parameters.edges[0]) > 2
+
+
+# ranges that are given
+
+
+EDGES = [-1.0, 0.0, 1.5]
+
+
+def test_given_ranges_are_categories_of_their_names():
+    X, y = two_humps()
+    names = np.array(["< -1", "-1 to 0", "0 to 1.5", "> 1.5"])
+    words = pd.DataFrame(names[np.searchsorted(EDGES, X, side="right")])
+    ranges = NaiveBayes(Binned(Laplace(1.0), edges=EDGES)).fit(X, y)
+    categories = NaiveBayes(Categorical(Laplace(1.0))).fit(words, y)
+    assert_allclose(ranges.predict_log_proba(X), categories.predict_log_proba(words), rtol=1e-12)
+    assert_allclose(ranges.log_evidence(X), categories.log_evidence(words), rtol=1e-12)
+    assert_allclose(
+        ranges.leave_one_out(X, y).log_proba, categories.leave_one_out(words, y).log_proba
+    )
+    table = ranges.parameters()
+    assert set(table["parameter"]) == {"P((-∞, -1))", "P([-1, 0))", "P([0, 1.5))", "P([1.5, ∞))"}
+    assert_allclose(table["value"].sum(), X.shape[1] * 2)
+
+
+def test_an_edge_belongs_to_the_range_above_it():
+    X, y = np.array([[49.9], [50.0], [59.9], [60.0]]), [0, 1, 1, 0]
+    model = NaiveBayes(Binned(Laplace(1.0), edges=[50, 60])).fit(X, y)
+    proba = model.predict_proba([[np.nextafter(50, 0)], [50], [np.nextafter(60, 0)], [60], [1e300]])
+    assert_allclose(proba[:, 1], [1 / 3, 3 / 4, 3 / 4, 1 / 3, 1 / 3])
+
+
+def test_given_ranges_stream_merge_and_forget_to_the_bit():
+    X, y = two_humps()
+    X = np.where(RANDOM.random(X.shape) < 0.1, np.nan, X)
+    family = Binned(edges=EDGES, max_values=2)  # which says nothing of ranges
+    whole = NaiveBayes(family).fit(X, y)
+    stream = NaiveBayes(family).partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
+    merged = NaiveBayes(family).fit(X[200:], y[200:]) + NaiveBayes(family).fit(X[:200], y[:200])
+    more, labels = two_humps(seed=1)
+    forgetful = NaiveBayes(family).fit(np.vstack([X, more]), np.r_[y, labels])
+    forgetful.forget(more, labels)
+    for model in (stream, merged, forgetful):
+        assert model.statistics_ == whole.statistics_
+        assert_array_equal(model.predict_log_proba(X), whole.predict_log_proba(X))
+    with pytest.raises(ValueError, match="the same families to merge"):
+        whole + NaiveBayes(Binned(edges=[0.0])).fit(X, y)
+
+
+def test_a_range_that_no_row_is_in_is_not_impossible():
+    X, y = two_humps()
+    model = NaiveBayes(Binned(edges=[*EDGES, 1e6])).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(np.full((1, X.shape[1]), 1e7))).all()
+    table = model.parameters()
+    assert_allclose(table["value"].sum(), X.shape[1] * 2)
+    assert (table["value"] > 0).all()
+
+
+def test_a_file_holds_given_ranges_and_samples_fall_into_them(tmp_path):
+    X, y = two_humps()
+    model = NaiveBayes({0: Binned(edges=EDGES)}).fit(X, y)
+    save(model, tmp_path / "model.posterior")
+    again = load(tmp_path / "model.posterior")
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.families[0].edges == tuple(EDGES)
+    rows, classes = again.sample(20_000, random_state=0)
+    for k in range(2):
+        share = np.bincount(np.searchsorted(EDGES, rows[classes == k, 0], side="right"))
+        expected = np.exp(model.joint_.parameters[0].bins.log_prob[0][k, :-1])
+        assert_allclose(share / share.sum(), expected, atol=0.02)  # four deviations of a share
+
+
+@pytest.mark.parametrize(
+    "edges", [[], [60, 50], [50, 50], [1, np.inf], [np.nan], ["a"], 5], ids=str
+)
+def test_edges_that_part_nothing_are_refused(edges):
+    with pytest.raises(ValueError, match="edges of ranges to be numbers that increase"):
+        Binned(edges=edges)
+    with pytest.raises(ValueError, match="edges or n_bins, got both"):
+        Binned(edges=[1.0], n_bins=3)
 
 
 # heavy tails

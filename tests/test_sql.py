@@ -122,6 +122,7 @@ def holes(X: pd.DataFrame) -> pd.DataFrame:
         posterior.NaiveBayes(),
         posterior.NaiveBayes(predictive=True),
         posterior.NaiveBayes("binned"),
+        posterior.NaiveBayes(posterior.Binned(edges=[1.0, 3.5, 6.0, 12.25])),
         posterior.NaiveBayes("student"),
         posterior.GaussianNB(calibrated="temperature"),
         posterior.BernoulliNB(binarize=2.0),

@@ -1,7 +1,8 @@
-"""Columns of numbers cut into bins that separate the groups."""
+"""Columns of numbers cut into bins that separate the groups, or into ranges that are given."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from posterior.families.priors import DiscretePrior, MEstimate
 from posterior.families.symbols import Cells, Formula, Steps
 from posterior.statistics.class_cuts import cuts_between_cells, ranges
 from posterior.statistics.counts import Counts
+from posterior.statistics.exact import Exact
 from posterior.statistics.extent import as_codes
 from posterior.statistics.histograms import Histograms, gathered
 from posterior.statistics.moments import floats
@@ -28,7 +30,7 @@ STEEP = 100.0  # by which log p falls on the way of a bin's width beyond the val
 class BinnedParameters:
     """Edges of the bins of each column, from the lowest to the highest value, and their shares."""
 
-    edges: tuple[Floats, ...]  # NaN at both ends if the column has no known cell
+    edges: tuple[Floats, ...]  # NaN at both ends if no cell is known, ±∞ if ranges were given
     bins: CategoricalParameters
 
     def cuts(self) -> list[Floats]:
@@ -60,18 +62,40 @@ class Binned(Family[Histograms, BinnedParameters]):
     with `n_bins`, of equal frequency where every group counts as much as any other. A column that
     says nothing has one bin.
 
+    With `edges` the ranges are given, such as (-∞, 50), [50, 60), [60, ∞) for edges 50 and 60:
+    every column of the family has these, and p(x | k) is the probability of the range that x is in,
+    since the outer ones have no width. No range is impossible: the shares of all groups, as which
+    pseudo-rows are spread, have one row more in each.
+
     `prior` adds pseudo-rows to the bins of each group; by default one, spread as all groups are.
     All is learned from the weight of each group at each value, or, beyond `max_values` values, in
     cells of numbers that share their first digits: the weights of bins are exact, and cuts lie
     between cells.
+
+    Examples
+    --------
+    >>> from posterior import Binned, Laplace, NaiveBayes
+    >>> degrees, y = [[41], [55], [58], [64], [75], [81]], ["no", "no", "yes", "no", "yes", "yes"]
+    >>> model = NaiveBayes(Binned(Laplace(1), edges=[50, 60])).fit(degrees, y)
+    >>> print(model.parameters())
+    feature  parameter    class   value       low    high
+          0  P((-∞, 50))  no     0.3333   0.05274  0.7164
+          0  P((-∞, 50))  yes    0.1667  0.005051  0.5218
+          0  P([50, 60))  no     0.3333   0.05274  0.7164
+          0  P([50, 60))  yes    0.3333   0.05274  0.7164
+          0  P([60, ∞))   no     0.3333   0.05274  0.7164
+          0  P([60, ∞))   yes       0.5    0.1466  0.8534
     """
 
     exact: ClassVar[bool] = True
     prior: DiscretePrior = AS_ALL_GROUPS
     n_bins: int | None = None
     max_values: int = 4096
+    edges: Sequence[float] | None = None  # kept as a tuple
 
     def __post_init__(self) -> None:
+        if self.edges is not None:
+            object.__setattr__(self, "edges", _given(self.edges, self.n_bins))
         if self.n_bins is not None and self.n_bins < 2:
             raise ValueError(f"Expected two bins or more, or None, got n_bins={self.n_bins}.")
         if self.max_values < 2:
@@ -82,7 +106,9 @@ class Binned(Family[Histograms, BinnedParameters]):
         return Categorical(self.prior)
 
     def statistics(self, X: Array, groups: Groups) -> Histograms:
-        return Histograms.of(X, groups, self.max_values)
+        if self.edges is None:
+            return Histograms.of(X, groups, self.max_values)
+        return Histograms.of(_lower_edges(X, self.edges), groups, len(self.edges) + 1)
 
     def estimate(
         self, statistics: Histograms, pooled: Histograms | None = None
@@ -100,7 +126,7 @@ class Binned(Family[Histograms, BinnedParameters]):
         self, statistics: Histograms, pooled: Histograms | None, edges: tuple[Floats, ...]
     ) -> BinnedParameters:
         counts = _bins(statistics, edges)
-        everyone = None if pooled is None else _bins(pooled, edges)
+        everyone = self._everyone(statistics.pooled() if pooled is None else pooled, edges)
         shares = self._shares.estimate(counts, everyone)
         log_prob = tuple(  # a column that was never observed has one bin, of which all is
             np.zeros_like(p) if np.isnan(e[0]) else p
@@ -108,9 +134,21 @@ class Binned(Family[Histograms, BinnedParameters]):
         )
         return BinnedParameters(edges, CategoricalParameters(shares.values, log_prob))
 
+    def _everyone(self, pooled: Histograms, edges: tuple[Floats, ...]) -> Counts:
+        """Rows of all groups by bin, and one more in each range that was given: none is
+        impossible."""
+        counts = _bins(pooled, edges)
+        if self.edges is None:
+            return counts
+        one = Exact.of(np.ones(counts.table.shape))
+        return Counts(counts.values, counts.table + one)
+
     def _edges(self, statistics: Histograms) -> tuple[Floats, ...]:
         seen = statistics.seen()
         first, last = seen.counts.values, seen.last()
+        if self.edges is not None:
+            given = np.r_[-np.inf, self.edges, np.inf]
+            return tuple(given if len(a) else np.full(2, np.nan) for a in first)
         columns = seen.counts.columns(np.maximum(seen.counts.table.rounded(), 0.0))
         cuts = cuts_between_cells(columns, first, last, self.n_bins)
         return tuple(
@@ -119,7 +157,7 @@ class Binned(Family[Histograms, BinnedParameters]):
         )
 
     def log_prior(self, parameters: BinnedParameters, pooled: Histograms) -> float:
-        return self._shares.log_prior(parameters.bins, _bins(pooled, parameters.edges))
+        return self._shares.log_prior(parameters.bins, self._everyone(pooled, parameters.edges))
 
     def discriminant(self, parameters: BinnedParameters, bias: Floats) -> Scorer:
         density, cuts = parameters.log_density(), parameters.cuts()
@@ -163,16 +201,18 @@ class Binned(Family[Histograms, BinnedParameters]):
     def sample(
         self, codes: Array, parameters: BinnedParameters, random: np.random.Generator
     ) -> Floats:
-        """Level between the edges of a bin, without its tail; NaN in a column never observed."""
+        """Level between the edges of a bin, without its tail; NaN in a column never observed. A
+        range that has no end is drawn from as if it were as wide as its neighbor."""
         drawn = self._shares.sample(codes, parameters.bins, random).codes
         place = random.random(drawn.shape)
         for j, edges in enumerate(parameters.edges):
+            edges = _within_reach(edges)
             low, high = edges[drawn[:, j]], edges[drawn[:, j] + 1]
             place[:, j] = low + place[:, j] * (high - low)
         return place
 
     def n_parameters(self, parameters: BinnedParameters) -> int:
-        cuts = sum(len(cut) for cut in parameters.cuts())
+        cuts = sum(len(cut) for cut in parameters.cuts()) if self.edges is None else 0
         return self._shares.n_parameters(parameters.bins) + cuts
 
     def summary(self, statistics: Histograms, parameters: BinnedParameters, column: int) -> str:
@@ -205,6 +245,38 @@ def _bins(statistics: Histograms, edges: tuple[Floats, ...]) -> Counts:
     return Counts(names, some.widened(tuple(np.arange(len(n)) for n in names)).table)
 
 
+def _given(edges: Sequence[float], n_bins: int | None) -> tuple[float, ...]:
+    """Edges of ranges, or an error."""
+    try:
+        found = tuple(float(edge) for edge in edges)
+    except (TypeError, ValueError):
+        found = ()
+    if not found or not np.isfinite(found).all() or not (np.diff(found) > 0).all():
+        raise ValueError(
+            "Expected edges of ranges to be numbers that increase and are finite, such as "
+            f"[50, 60, 70], got {edges!r}."
+        )
+    if n_bins is not None:
+        raise ValueError(f"Expected edges or n_bins, got both, edges={found} and n_bins={n_bins}.")
+    return found
+
+
+def _lower_edges(X: Array, edges: Sequence[float]) -> Floats:
+    """Where the range of each cell begins; the lowest range is known by the last number in it."""
+    starts = np.r_[np.nextafter(edges[0], -np.inf), edges, np.nan]
+    codes = _codes(X, [np.array(edges)] * X.shape[1])
+    return np.asarray(starts[np.where(codes < 0, len(starts) - 1, codes)])
+
+
+def _within_reach(edges: Floats) -> Floats:
+    """Ends of ranges that have none: as far away as the edge beside them is from the next."""
+    if not np.isinf(edges[0]):
+        return edges
+    inner = edges[1:-1]
+    width = np.diff(inner) if len(inner) > 1 else np.ones(1)
+    return np.r_[inner[0] - width[0], inner, inner[-1] + width[-1]]
+
+
 def _end(highest: float, cuts: Floats) -> float:
     """Where the last bin ends: if it begins with the highest number, at the next one."""
     alone = len(cuts) > 0 and cuts[-1] == highest
@@ -219,6 +291,8 @@ def _beyond(X: Array, edges: tuple[Floats, ...]) -> Floats:
     """How much log p has fallen (n, d) beyond the lowest and the highest value."""
     x = np.asarray(X, np.float64)
     low, high = (np.array([e[end] for e in edges]) for end in (0, -1))
+    if np.isinf(low).all():
+        return np.zeros(x.shape)
     first, last = (np.array([np.exp(_log_widths(e)[end]) for e in edges]) for end in (0, -1))
     with np.errstate(invalid="ignore", over="ignore"):
         fallen = np.maximum(low - x, 0.0) / first + np.maximum(x - high, 0.0) / last
@@ -234,7 +308,11 @@ def _log_widths(edges: Floats) -> Floats:
 
 
 def _log_areas(edges: Floats) -> Floats:
-    """Of the bins at a height of one: the first and the last have a tail of ∫ exp(-STEEP u) du."""
+    """Of the bins at a height of one: the first and the last have a tail of ∫ exp(-STEEP u) du.
+
+    Of ranges that were given probabilities are compared, not densities."""
+    if np.isinf(edges[0]):
+        return np.zeros(len(edges) - 1)
     tails = np.zeros(len(edges) - 1)
     tails[0] += 1 / STEEP
     tails[-1] += 1 / STEEP

@@ -39,10 +39,10 @@ class NaiveBayes(SummedClassifier):
     ----------
     families : family, mapping of columns to families, or "auto", optional
         For all columns, or for some by name (by position in an array): a family such as
-        `Gaussian()` or `Binned()`, its name such as "categorical" or "words", or None to leave the
-        column out. "auto" chooses for each column of numbers between `Gaussian`, `StudentT` and
-        `Binned`, by log loss on rows held out; a stream then goes on with the families that `fit`
-        chose.
+        `Gaussian()` or `Binned(edges=[50, 60])`, its name such as "categorical" or "words", or None
+        to leave the column out. "auto" chooses for each column of numbers between `Gaussian`,
+        `StudentT` and `Binned`, by log loss on rows held out; a stream then goes on with the
+        families that `fit` chose.
     prior_rows : float, default=1.0
         Weight of the prior of columns whose family was not given: pseudo-rows with the mean and
         variance of all classes for numbers, of every value for categories.
