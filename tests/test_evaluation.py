@@ -7,10 +7,19 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    brier_score_loss,
+    confusion_matrix,
+    log_loss,
+    recall_score,
+    roc_auc_score,
+)
 
 from posterior import (
+    BernoulliNB,
     GaussianNB,
     LinearDiscriminantAnalysis,
     LogisticRegression,
@@ -80,6 +89,95 @@ def test_subgroups_part_the_rows(cancer):
     assert sum(h.rows for h in halves) == len(cancer.codes)
     mean = sum(h.rows * h.accuracy.value for h in halves) / len(cancer.codes)
     assert mean == pytest.approx(cancer.accuracy)
+
+
+def scores_of(table, group) -> dict[str, tuple[float, float, float]]:
+    """Value, low and high by score, of one group."""
+    lines = zip(*(table[name] for name in ("group", "score", "value", "low", "high")), strict=True)
+    return {score: numbers for g, score, *numbers in lines if g == group}
+
+
+def test_scores_by_group_are_those_of_scikit_learn_on_the_rows_of_the_group(cancer):
+    groups = np.where(np.arange(len(cancer.codes)) % 3 == 0, "third", "other").astype(object)
+    groups[:5] = None
+    table = evaluation.by_group(cancer.classes[cancer.codes], cancer.proba, groups, level=0.9)
+    answer = cancer.log_proba.argmax(axis=1)
+    for group in ("third", "other"):
+        inside = groups == group
+        true, said, p = cancer.codes[inside], answer[inside], cancer.proba[inside, 1]
+        (right_no, wrong_yes), (wrong_no, right_yes) = confusion_matrix(true, said)
+        found, n = scores_of(table, group), inside.sum()
+        shares = {
+            "accuracy": (right_no + right_yes, n),
+            "base rate": (true.sum(), n),
+            "predicted positive": (said.sum(), n),
+            "true positive rate": (right_yes, right_yes + wrong_no),
+            "false positive rate": (wrong_yes, right_no + wrong_yes),
+            "precision": (right_yes, right_yes + wrong_yes),
+        }
+        for name, (hits, rows) in shares.items():
+            interval = binomtest(int(hits), int(rows)).proportion_ci(0.9, method="wilson")
+            assert found[name] == pytest.approx([hits / rows, *interval], abs=1e-12)
+        assert found["mean probability"][0] == pytest.approx(p.mean())
+        assert found["log loss"][0] == pytest.approx(log_loss(true, cancer.proba[inside]), rel=1e-9)
+        assert found["Brier score"][0] == pytest.approx(2 * brier_score_loss(true, p))
+        assert found["log loss"][1] < found["log loss"][0] < found["log loss"][2]
+
+
+def test_groups_of_several_classes_have_rates_of_the_one_asked_for(iris):
+    truth, groups = iris.classes[iris.codes], np.arange(len(iris.codes)) % 2
+    plain = evaluation.by_group(truth, iris.proba, groups)
+    assert set(plain["score"]) == {"accuracy", "log loss", "Brier score"}
+    answers = iris.predicted
+    rates = scores_of(evaluation.by_group(truth, answers, groups, positive=2), 1)
+    inside = groups == 1
+    recall = recall_score(truth[inside], answers[inside], labels=[2], average=None)[0]
+    assert rates["true positive rate"][0] == pytest.approx(recall)
+    assert "log loss" not in rates  # predicted classes say nothing of probabilities
+
+
+def test_a_group_without_positives_has_no_true_positive_rate():
+    found = scores_of(evaluation.by_group([0, 1, 0, 0], [0, 1, 0, 1], ["a", "a", "b", "b"]), "b")
+    assert np.isnan(found["true positive rate"]).all()
+    assert found["false positive rate"][0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (([0, 1], [0.2, 0.8], ["a", "b"]), "fractions in one column"),
+        (([0, 1], [0, 1], ["a"]), "a group for each of 2 rows"),
+        (([0, 1], [0, 1], [None, None]), "all are missing"),
+        (([0, 1], [[0.5, 0.2, 0.3]] * 2, ["a", "b"]), "probabilities of 2 classes"),
+        (([0, 1], [[1.5, -0.5]] * 2, ["a", "b"]), "some below zero"),
+    ],
+)
+def test_groups_that_make_no_sense_are_refused(arguments, match):
+    with pytest.raises(ValueError, match=match):
+        evaluation.by_group(*arguments)
+    with pytest.raises(ValueError, match="as positive, got 'x'"):
+        evaluation.by_group([0, 1], [0, 1], ["a", "b"], positive="x")
+
+
+@pytest.mark.parametrize(("name", "rows"), [("heart", 187), ("netflix", 500)])
+def test_the_homework_is_told_apart_by_demographic(shared_data, name, rows):
+    """The course leaves the column out of the model, and asks how each group fares."""
+    train, test = (
+        pd.read_csv(shared_data / "cs109" / f"{name}-{part}.csv") for part in ("train", "test")
+    )
+    features = train.columns.difference(["Demographic", "Label"], sort=False)
+    model = BernoulliNB(alpha=1).fit(train[features], train["Label"])
+    table = evaluation.by_group(
+        test["Label"], model.predict_proba(test[features]), test["Demographic"]
+    )
+    predicted = model.predict(test[features])
+    for group, part in test.assign(predicted=predicted).groupby("Demographic"):
+        true, said = part["Label"] == 1, part["predicted"] == 1
+        found = scores_of(table, group)
+        assert found["accuracy"][0] == pytest.approx((true == said).mean())
+        assert found["true positive rate"][0] == pytest.approx(said[true].mean())
+        assert found["false positive rate"][0] == pytest.approx(said[~true].mean())
+    assert table["rows"][table["score"] == "accuracy"].sum() == rows
 
 
 def test_a_learning_curve_falls_and_takes_frames_and_arrays():

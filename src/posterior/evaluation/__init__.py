@@ -6,6 +6,7 @@ Nothing here knows an estimator: a model is whatever predicts, and `HeldOut` is 
 
 from posterior.evaluation.boundary import Surface, decision_boundary
 from posterior.evaluation.contour import Curve, Curves
+from posterior.evaluation.groups import Subgroup, by_group, subgroup
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.learning import LearningPoint, learning_curve
 from posterior.evaluation.plane import Plane, plane
@@ -14,13 +15,11 @@ from posterior.evaluation.ranking import RankCurve, precision_recall, roc
 from posterior.evaluation.reliability import Reliability, ReliabilityBin, reliability
 from posterior.evaluation.scores import (
     Measure,
-    Subgroup,
     confusion,
     doubtful_labels,
     least_expected,
     measure,
     own_probability,
-    subgroup,
 )
 
 __all__ = [
@@ -36,6 +35,7 @@ __all__ = [
     "ReliabilityBin",
     "Subgroup",
     "Surface",
+    "by_group",
     "confusion",
     "decision_boundary",
     "doubtful_labels",

@@ -1,4 +1,4 @@
-"""Scores of held-out rows: means with standard errors, confusion matrix, subgroups, surprises."""
+"""Scores of held-out rows: means with standard errors, confusion matrix, surprises."""
 
 from __future__ import annotations
 
@@ -36,39 +36,6 @@ def confusion(held_out: HeldOut) -> Integers:
     counts = np.zeros((k, k), np.int64)
     np.add.at(counts, (held_out.codes, held_out.log_proba.argmax(axis=1)), 1)
     return counts
-
-
-@dataclass(frozen=True, slots=True)
-class Subgroup:
-    """Rows that share a value."""
-
-    column: str
-    value: str
-    rows: int
-    accuracy: Measure
-    log_loss: float
-    target: list[float]  # shares of the classes among them
-    predicted: list[float]  # mean probabilities
-
-
-def subgroup(column: str, value: str, held_out: HeldOut, inside: Array) -> Subgroup:
-    """Scores of rows that share a value."""
-    proba, codes = held_out.proba[inside], held_out.codes[inside]
-    right = proba.argmax(axis=1) == codes
-    n, share = len(codes), float(right.mean())
-    k = proba.shape[1]
-    own = held_out.log_proba[inside][np.arange(n), codes]
-    careful = (n * share + 2) / (n + 4)  # all right so far is not right for sure
-    error = float(np.sqrt(careful * (1 - careful) / (n + 4)))
-    return Subgroup(
-        column=column,
-        value=value,
-        rows=n,
-        accuracy=Measure(share, error),
-        log_loss=float(-own.mean()),
-        target=(np.bincount(codes, minlength=k) / n).tolist(),
-        predicted=proba.mean(axis=0).tolist(),
-    )
 
 
 def own_probability(held_out: HeldOut) -> Floats:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Literal
 
 from posterior.data.shapes import fields_of
+from posterior.evaluation.groups import Subgroup as Subgroup
 from posterior.evaluation.learning import LearningPoint as LearningPoint
 from posterior.evaluation.ranking import RankCurve as RankCurve
 from posterior.evaluation.reliability import Reliability as Reliability
 from posterior.evaluation.reliability import ReliabilityBin as ReliabilityBin
 from posterior.evaluation.scores import Measure as Measure
-from posterior.evaluation.scores import Subgroup as Subgroup
 from posterior.preprocessing.roles import ColumnRole as ColumnRole
 from posterior.preprocessing.roles import Flag as Flag
 

@@ -10,7 +10,7 @@ from posterior.app.report.report_schema import MissingFacts, Predictions
 from posterior.data import frames
 from posterior.data.table import round_digits, text
 from posterior.data.typing import Array
-from posterior.evaluation.scores import Subgroup, subgroup
+from posterior.evaluation.groups import Subgroup, parted, subgroup
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Judged
 from posterior.selection.labeled_rows import LabeledRows
@@ -44,13 +44,12 @@ def by_subgroup(
     """Accuracy by the values of columns: those asked for, or up to three of few values."""
     found = []
     for name in asked or _default_subgroups(roles):
-        labels = _values(rows, name, judged.index)
-        values = frames.distinct(labels)
-        codes = frames.encode(labels, values)
-        sizes = np.bincount(codes[codes >= 0], minlength=len(values))
+        groups = parted(_values(rows, name, judged.index))
+        sizes = np.array([inside.sum() for _, inside in groups], np.int64)
         for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_GROUPS]):
+            value, inside = groups[k]
             if sizes[k] >= SMALLEST_GROUP:
-                found.append(subgroup(name, values[k], judged.held_out, codes == k))
+                found.append(subgroup(name, value, judged.held_out, inside))
     return found
 
 
