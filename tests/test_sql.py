@@ -427,9 +427,9 @@ def test_text_among_other_columns_is_refused():
     y = np.arange(40) % 2
     with pytest.raises(TypeError, match="text in 'text'"):
         to_sql(posterior.NaiveBayes().fit(frame, y))
-    documents = posterior.TextClassifier("multinomial")
-    fitted = TableClassifier(documents, infer(frame.assign(y=y), "y"), reads="documents")
-    with pytest.raises(TypeError, match="Fit TextClassifier to the column of text itself"):
+    roles = infer(frame.assign(y=y), "y")
+    fitted = TableClassifier(posterior.NaiveBayes({"text": "words"}), roles, reads="everything")
+    with pytest.raises(TypeError, match="got one of text among others"):
         to_sql(fitted.fit(frame.assign(y=y), "y"))
 
 

@@ -16,6 +16,9 @@ import test_sql
 
 import posterior
 from posterior import TextClassifier, to_sql
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.evaluation.calibration import Temperature
+from posterior.preprocessing.infer_roles import infer
 from posterior.text.damping import WEIGHTINGS
 
 pytestmark = pytest.mark.once
@@ -118,6 +121,19 @@ def test_a_frame_tells_the_column_and_other_names_are_left_alone():
     assert list(answer)[:5] == ["row", "kind", "words", "numbered", "words_0"]
     assert answer["predicted"].tolist() == model.predict(MAILS).tolist()
     assert answer["row"].tolist() == MAILS
+
+
+@on_each
+def test_the_text_of_a_file_is_answered_by_a_query(dialect):
+    frame = pd.DataFrame({"mail": [f"{mail} {i}" for i, mail in enumerate(MAILS * 5)]})
+    labeled = frame.assign(kind=LABELS * 5)
+    documents = TextClassifier("multinomial", alpha=1.0, calibrated=False)
+    model = TableClassifier(
+        documents, infer(labeled, "kind"), reads="documents", calibrator=Temperature(2.0)
+    ).fit(labeled, "kind")
+    answer = test_sql.ENGINES[dialect](to_sql(model, dialect), frame)
+    given = answer.iloc[:, 2:].to_numpy(float)
+    np.testing.assert_allclose(given, model.predict_proba(frame), rtol=0, atol=1e-9)
 
 
 def test_evidence_of_the_text_is_what_its_words_add_up_to():

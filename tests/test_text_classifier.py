@@ -22,8 +22,10 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 import posterior
 from posterior import TextClassifier
 from posterior.data.rows import Hard
+from posterior.storage.value_tree import built
 from posterior.text.damping import COUNTS, MOST, UNIT, UNIT_LOG_COUNTS, WEIGHTINGS
 from posterior.text.term_sums import TermSums
+from posterior.text.term_weights import WeighedTerms
 
 MAILS = [
     "Win money now, cheap money",
@@ -549,6 +551,26 @@ def test_a_model_file_goes_on_where_the_model_stood(tmp_path):
     posterior.save(model, tmp_path / "mails.model")
     other = posterior.load(tmp_path / "mails.model").partial_fit(MAILS[5:], LABELS[5:])
     assert_same(other, plain().fit(MAILS, LABELS))
+
+
+def test_a_file_of_the_first_version_goes_on_with_its_weighting():
+    """It says nothing of weightings; "multinomial" had unit log counts."""
+    path = Path(__file__).parent / "model_files" / "v0.1.0" / "textclassifier_a_stream.posterior"
+    model = posterior.load(path)
+    assert (model.model_, model.weighting, model.weighting_) == (
+        "multinomial",
+        "auto",
+        UNIT_LOG_COUNTS,
+    )
+    before = model.predict_proba(MAILS)
+    label = model.classes_[0]
+    model.partial_fit(["zebra"], [label]).forget(["zebra"], [label])
+    assert_array_equal(model.predict_proba(MAILS), before)
+
+
+def test_an_unknown_weighting_in_a_file_is_refused():
+    with pytest.raises(posterior.ModelFileError, match="a weighting of terms"):
+        built(WeighedTerms, {"weighting": "tf-idf"})
 
 
 # --- held out ------------------------------------------------------------------------------------

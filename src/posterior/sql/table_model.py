@@ -18,12 +18,16 @@ READINGS: dict[str, Reading] = {"date": "date", "boolean": "boolean"}
 
 @scores.register
 def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
-    if model.reads in ("documents", "everything"):
-        raise TypeError(
-            "Expected a model of columns, got one of the text in a row. Fit TextClassifier to the "
-            "column of text itself, or use model.predict_proba."
-        )
     by_name = {c.name: c for c in columns}
+    texts = [by_name[each.name] for each in model.roles.text]
+    if model.reads == "everything" or (model.reads == "documents" and len(texts) != 1):
+        raise TypeError(
+            "Expected a model of columns, or of one column of text, got one of text among others. "
+            "Leave the text out, or use model.predict_proba."
+        )
+    if model.reads == "documents":
+        found = scores(model.model_, texts)
+        return replace(found, scale=found.scale * temperature(model.calibrator))
     read: list[Column] = [
         replace(by_name[each.name], reading=READINGS.get(each.role, "plain"))
         for each in model.roles.table

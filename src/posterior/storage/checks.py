@@ -56,6 +56,8 @@ from posterior.statistics.class_histogram import ClassHistogram
 from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.model_file_error import expect
 from posterior.storage.streams import check_stream
+from posterior.text.damping import WEIGHTINGS
+from posterior.text.term_weights import WeighedTerms
 from posterior.text.vocabulary import TermCounts, Vocabulary
 from posterior.text.weighting import DocumentFrequencies, Weighting
 
@@ -167,6 +169,12 @@ def _(value: Fitted) -> None:
         expect(isinstance(joint, Joint), "a joint model")
         expect(measured(joint) == expected, f"parameters of {expected}")
         _check_columns(joint, n)
+
+
+@check.register
+def _(value: WeighedTerms) -> None:
+    known = isinstance(value.weighting, str) and value.weighting in WEIGHTINGS
+    expect(known, "a weighting of terms")
 
 
 @check.register
