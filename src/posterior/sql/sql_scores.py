@@ -29,7 +29,7 @@ class Steps(Protocol):
     row: str  # the column that numbers the rows
 
     def from_(self, source: SQL, kept: Sequence[str], dialect: str) -> tuple[dict[str, SQL], SQL]:
-        """The steps by name, and where the cells come from then."""
+        """The steps by name, and the rows that cells are selected from then."""
 
 
 @dataclass(frozen=True)

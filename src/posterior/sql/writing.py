@@ -161,16 +161,13 @@ class Query:
 
     def select(self, table: str | Sequence[str], evidence: bool, dialect: str) -> SQL:
         source = table_named(table_parts(table), TABLE)
+        rows = exp.Select().from_(source)
         if self.found.before is not None:
-            self.steps, source = self.found.before.from_(source, self.kept, dialect)
+            self.steps, rows = self.found.before.from_(source, self.kept, dialect)
         cells = [named(value, alias) for alias, value in self.sheet.cells.items()]
         numbered = [] if self.found.before is None else [self.found.before.row]
         kept = [column(name, TABLE) for name in (*self.kept, *numbered)]
-        self.steps[self.sheet.unused("cells")] = (
-            source.select(*kept, *cells, copy=False)
-            if isinstance(source, exp.Select)
-            else exp.select(*kept, *cells, copy=False).from_(source)
-        )
+        self.steps[self.sheet.unused("cells")] = rows.select(*kept, *cells, copy=False)
         terms = [list(term.scores) for term in self.found.terms]
         shown: list[str] = []
         if evidence:
