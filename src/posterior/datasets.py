@@ -46,7 +46,7 @@ def fish(n: int = 100_000, random_state: Any = 0) -> tuple[Floats, Integers]:
 
 
 def heights(n: int = 1_000, random_state: Any = 0) -> tuple[Floats, Integers]:
-    """Heights of women (0) and men (1) in centimeters: one hump or two, when nobody says who is who.
+    """Heights of women (0) and men (1) in centimeters, of whom nobody need say who is who.
 
     p(1) = 0.5      height | 0 ~ N(165, 7²)      height | 1 ~ N(178, 7²)
 
