@@ -1,4 +1,4 @@
-"""Small data sets that our own code draws, for examples, tests and teaching."""
+"""Small data sets for examples, tests and teaching: our own code draws them, but for tennis."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from posterior.data.typing import Array, Floats, Integers
 
-__all__ = ["coins", "counts", "exclusive_or", "fish", "heights", "messages"]
+__all__ = ["coins", "counts", "exclusive_or", "fish", "heights", "messages", "tennis"]
 
 
 def fish(n: int = 100_000, random_state: Any = 0) -> tuple[Floats, Integers]:
@@ -114,7 +114,7 @@ def coins(n: int = 100, flips: int = 10, random_state: Any = 0) -> tuple[Integer
 def counts(n: int = 1_000, random_state: Any = 0) -> tuple[Integers, Integers]:
     """Counts of two classes that are no bells: where a normal curve is the wrong assumption.
 
-    p(1) = 0.5      x | 0 ~ Poisson(1)      x | 1 ~ Poisson(3)
+    p(1) = 0.5      x | 0 ~ Poisson(½), Poisson(1)      x | 1 ~ Poisson(2), Poisson(2)
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def counts(n: int = 1_000, random_state: Any = 0) -> tuple[Integers, Integers]:
 
     Returns
     -------
-    X : array of shape (n, 1)
+    X : array of shape (n, 2)
         Counts.
     y : array of shape (n,)
         0 or 1.
@@ -134,12 +134,12 @@ def counts(n: int = 1_000, random_state: Any = 0) -> tuple[Integers, Integers]:
     --------
     >>> from posterior.datasets import counts
     >>> X, y = counts()
-    >>> [round(float(X[y == k].var())) for k in (0, 1)]  # as large as the mean
-    [1, 3]
+    >>> [round(float(X[y == 1, j].var())) for j in (0, 1)]  # as large as the mean
+    [2, 2]
     """
     generator = _generator(n, "rows", random_state)
     y = generator.integers(0, 2, n)
-    return generator.poisson(np.array([1.0, 3.0])[y])[:, None], y
+    return generator.poisson(np.array([[0.5, 1.0], [2.0, 2.0]])[y]), y
 
 
 def exclusive_or(n: int = 1_000, random_state: Any = 0) -> tuple[Floats, Integers]:
@@ -214,6 +214,36 @@ def messages(n: int = 200, random_state: Any = 0) -> tuple[Array, Array]:
         own = generator.choice(urn[kinds[i]], 8)
         texts[i] = " ".join(np.where(generator.random(8) < 2 / 3, own, generator.choice(common, 8)))
     return texts, kinds
+
+
+DAYS = """
+sunny hot high weak no       sunny hot high strong no       overcast hot high weak yes
+rain mild high weak yes      rain cool normal weak yes      rain cool normal strong no
+overcast cool normal strong yes    sunny mild high weak no   sunny cool normal weak yes
+rain mild normal weak yes    sunny mild normal strong yes    overcast mild high strong yes
+overcast hot normal weak yes       rain mild high strong no
+"""
+
+
+def tennis() -> tuple[Array, Array]:
+    """Fourteen days, and whether tennis was played (Mitchell 1997, table 3.2).
+
+    Returns
+    -------
+    X : array of shape (14, 4)
+        Outlook, temperature, humidity and wind.
+    y : array of shape (14,)
+        "yes" or "no".
+
+    Examples
+    --------
+    >>> from posterior.datasets import tennis
+    >>> X, y = tennis()
+    >>> X[0].tolist(), y[0]
+    (['sunny', 'hot', 'high', 'weak'], 'no')
+    """
+    table = np.array(DAYS.split(), dtype=object).reshape(-1, 5)
+    return table[:, :4], table[:, 4]
 
 
 def _generator(n: int, what: str, random_state: Any) -> np.random.Generator:

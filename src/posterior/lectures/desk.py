@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import cache
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def exercises() -> Table:
             "name": np.array([one.name for one in them]),
             "note": np.array([one.note for one in them]),
             "kind": np.array(["from scratch" if one.template else "by hand" for one in them]),
-            "question": np.array([one.question.splitlines()[0] for one in them]),
+            "question": np.array([shorten(one.question, 76, placeholder=" …") for one in them]),
         }
     )
 
