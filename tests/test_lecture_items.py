@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from functools import cache
 from pathlib import Path
@@ -61,3 +62,13 @@ def test_the_page_has_a_line_for_every_item():
     rows = [line for line in text.splitlines() if line.startswith("| ") and line[2].isdigit()]
     assert len(rows) == 103
     assert all((DOCS / "lectures" / f"{note['page']}.md").is_file() for note in NOTES.values())
+
+
+def test_all_18_slips_are_corrected_where_they_stand():
+    lines = (DOCS / "lectures_corrected.md").read_text("utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| *")]
+    assert len(rows) - 1 == 18  # less the head
+    for note in NOTES.values():
+        page = (DOCS / "lectures" / f"{note['page']}.md").read_text("utf-8")
+        assert "lectures/" + note["page"] in "".join(rows)
+        assert re.search(r"^```\{admonition\} (A slip|Two slips) of the note", page, re.MULTILINE)

@@ -44,7 +44,7 @@ def exercises() -> Table:
             "name": np.array([one.name for one in them]),
             "note": np.array([one.note for one in them]),
             "kind": np.array(["from scratch" if one.template else "by hand" for one in them]),
-            "question": np.array([shorten(one.question, 76, placeholder=" …") for one in them]),
+            "question": np.array([shorten(one.question, 56, placeholder=" …") for one in them]),
         }
     )
 
