@@ -171,7 +171,8 @@ def test_a_check_says_a_digit_of_the_difference_and_not_the_answer():
         ("wide", "no number: 'wide'"),
         ([2.6, 2.6], "of shape (2,), not ()"),
         (inf, "not finite"),
-        (None, "not finite"),
+        (None, "no number: None"),
+        (..., "no number: Ellipsis"),
         (300.0, "too high, by about 10000 %"),
     ],
 )
@@ -245,6 +246,18 @@ def test_a_function_that_raises_or_is_none_is_said_so():
     said = lectures.check("logistic", sigmoid=broken, gradient=3).parts
     assert said["sigmoid"] == "call 1 of 2 raises ZeroDivisionError: division by zero"
     assert said["gradient"] == "Expected a function, got int"
+
+
+def test_a_function_that_writes_into_its_arguments_spoils_no_other():
+    def spoiling(w, X, y):
+        X[:] = 0
+        return X.T @ y
+
+    def gradient(w, X, y):
+        return X.T @ (y - 1 / (1 + np.exp(-X @ w)))
+
+    said = lectures.check("logistic", log_likelihood=spoiling, gradient=gradient).parts
+    assert said["gradient"] == "right" and said["log_likelihood"] != "right"
 
 
 def test_an_overflow_is_found():
