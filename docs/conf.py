@@ -13,10 +13,12 @@ from docutils.nodes import literal_block
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import families_page  # noqa: E402
+import items_page  # noqa: E402
 from docstrings import escaped, own_name  # noqa: E402
-from families_page import page  # noqa: E402
 
-(HERE / "reference" / "families.md").write_text(page(), "utf-8")
+(HERE / "reference" / "families.md").write_text(families_page.page(), "utf-8")
+(HERE / "lectures" / "items.md").write_text(items_page.page(), "utf-8")
 
 project = "posterior"
 author = "the posterior developers"

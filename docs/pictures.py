@@ -16,6 +16,8 @@ from sklearn.datasets import load_iris
 from posterior import (
     GaussianDiscriminantAnalysis,
     GaussianMixture,
+    GaussianNB,
+    KMeans,
     KNeighborsClassifier,
     LogisticRegression,
     NaiveBayes,
@@ -31,7 +33,7 @@ FOLDER = DOCS.parent / "build" / "pictures"
 def main() -> None:
     """Draw all of them: some seconds."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (fish, sigmoid, trace, components, geyser, regions, neighbors, evidence):
+    for make in (*LECTURES, geyser, evidence):
         for name, chart in make().items():
             plots.save(chart, FOLDER / f"{name}.svg")
     curves = json.loads((DOCS / "results" / "learning_curves.json").read_text("utf-8"))
@@ -52,6 +54,12 @@ def fish() -> dict[str, Any]:
     return {"fish": plots.densities(model, table, "species", boundaries=at)}
 
 
+def curves() -> dict[str, Any]:
+    model = GaussianNB.of([-2, 0, 3], [1, 2, 0.5], [1 / 3] * 3, classes=list("ABC"), names=["x"])
+    X, y = model.sample(30_000, random_state=0)
+    return {"curves": plots.densities(model, pd.DataFrame(X, columns=["x"]), y)}
+
+
 def sigmoid() -> dict[str, Any]:
     X, y = datasets.fish(5_000)
     model = LogisticRegression(C=np.inf).fit(X, y)
@@ -68,6 +76,22 @@ def trace() -> dict[str, Any]:
         warnings.simplefilter("ignore")  # 200 steps do not reach the top
         ascent.fit(X, y)
     return {"newton": plots.trace(newton.trace_), "ascent": plots.trace(ascent.trace_)}
+
+
+def hill() -> dict[str, Any]:
+    X, y = datasets.fish(500)
+    X = (X - X.mean()) / X.std()
+    ascent = LogisticRegression(C=np.inf, solver="gradient-ascent", step=0.02, max_iter=200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        way = [(s.intercept[0], s.coef[0, 0]) for s in ascent.steps(X, y)]
+    return {"hill": plots.hill(X[:, 0], y, way, "weight, standardized")}
+
+
+def heights() -> dict[str, Any]:
+    X = pd.DataFrame(datasets.heights(2_000)[0], columns=["height"])
+    model = GaussianMixture(2, random_state=0, tol=1e-6, max_iter=500).fit(X)
+    return {"heights": plots.components(model, X)}
 
 
 def components() -> dict[str, Any]:
@@ -91,6 +115,16 @@ def regions() -> dict[str, Any]:
         model = GaussianDiscriminantAnalysis(kind).fit(X, y)
         charts[f"regions_{kind}"] = _regions(model, X, y, iris.target_names)
     return charts
+
+
+def two_columns() -> dict[str, Any]:
+    """A line between two kinds of iris, and three cells of k-means among all."""
+    iris = load_iris(as_frame=True)
+    X = iris.data.iloc[:, 2:].set_axis(["petal length", "petal width"], axis=1)
+    y = pd.Series(iris.target_names[iris.target], name="iris")
+    line = LogisticRegression(C=np.inf).fit(X[50:], y[50:])
+    clusters = KMeans(3, random_state=0).fit(X)
+    return {"line": line.plot(X[50:], y[50:]), "cells": clusters.plot(X)}
 
 
 def neighbors() -> dict[str, Any]:
@@ -117,6 +151,20 @@ def _regions(model: Any, X: np.ndarray, y: np.ndarray, names: Any) -> Any:
     columns, points = ("petal length", "petal width"), (X[:, 0], X[:, 1], y)
     best, sure = share.argmax(axis=2), share.max(axis=2)
     return plots.regions(*sides, best, sure, list(names), columns, points, "iris")
+
+
+LECTURES = (
+    curves,
+    fish,
+    sigmoid,
+    trace,
+    hill,
+    heights,
+    components,
+    two_columns,
+    regions,
+    neighbors,
+)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,6 @@ from posterior import Categorical, GaussianMixture, KMeans, Laplace, MEstimate, 
 
 DEVIATION = 3.5  # the lecture has one deviation for both groups, and takes it as known
 DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": "strong"}
-# Mitchell's fourteen days: outlook, temperature, humidity, wind, and whether tennis was played.
-DAYS = """
-sunny hot high weak no       sunny hot high strong no       overcast hot high weak yes
-rain mild high weak yes      rain cool normal weak yes      rain cool normal strong no
-overcast cool normal strong yes    sunny mild high weak no   sunny cool normal weak yes
-rain mild normal weak yes    sunny mild normal strong yes    overcast mild high strong yes
-overcast hot normal weak yes       rain mild high strong no
-"""
 
 
 def heading(text: str) -> None:
@@ -60,8 +52,8 @@ def main() -> None:
 
 def tennis() -> None:
     """The small numbers that the notes print, ⟨0.0053, 0.0206⟩, and the m-estimate."""
-    cells = np.array(DAYS.split(), dtype=object).reshape(-1, 5)
-    table, play = pd.DataFrame(cells[:, :4], columns=list(DAY)), cells[:, 4]
+    days, play = datasets.tennis()
+    table = pd.DataFrame(days, columns=list(DAY))
     heading("Tennis on a sunny, cool, humid and windy day?")
     print(f"{'':32}{'p(yes, day)':>12}{'p(no, day)':>12}{'P(no | day)':>13}")
     print(f"{'in the notes':32}{0.0053:>12.4f}{0.0206:>12.4f}")

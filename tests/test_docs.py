@@ -100,12 +100,9 @@ FIGURE = re.compile(
     r"|(?<![\w.,=])(\d[\d,]*\.\d+)(?![\w.]|\s*\))"
 )
 BLOCK = re.compile(r"^```.*?^```$|^ *>>> .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
-MADE_ELSEWHERE = {"benchmarks", "clusters", "dependence"}  # and worked out from there
+MADE_ELSEWHERE = {"benchmarks", "clusters", "dependence", "items"}  # and worked out from there
 SETTINGS = {  # what goes in, not what comes out
     ("mixtures", "95"),  # of a picture
-    ("bayes_rule", "70"),
-    ("bayes_rule", "0.7"),
-    ("bayes_rule", "0.3"),
     ("README", "3.11"),  # of Python
     ("sql", "19.99"),  # of a cell
 }

@@ -118,7 +118,7 @@ __all__.sort()
 _HOMES = ["estimators", "data.errors", "engines", "families", "text", "preprocessing"]
 _HOMES += ["storage", "sql", "generative.hypotheses"]
 _PARTS = {"data", "datasets", "engines", "estimators", "evaluation", "explain", "families"}
-_PARTS |= {"plots", "preprocessing", "selection", "sql", "storage"}
+_PARTS |= {"lectures", "plots", "preprocessing", "selection", "sql", "storage"}
 
 if not TYPE_CHECKING:  # checkers read the imports above, and know a misspelled name
 
