@@ -9,12 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.estimators import (
     GaussianDiscriminantAnalysis,
     GaussianNB,
+    JointBayes,
     KNeighborsClassifier,
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
 from posterior.evaluation.boundary import decision_boundary
 from posterior.plots.cells import CLUSTERED, cells
+from posterior.plots.combinations import combinations
 from posterior.plots.components import components
 from posterior.plots.densities import Joint, densities
 from posterior.plots.likelihoods import DISCRETE, likelihoods
@@ -42,6 +44,7 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     classes or their ellipses, the cells of clusters, the answers of neighbors, each with the
     boundaries. Else of a mixture its components, of logistic regression its coefficients, of
     neighbors what each number of them costs, of columns that depend on each other their graph, of
+    `JointBayes` of two columns the answer to each combination of them, of
     words, categories, and yes and no their probabilities by class, and of any other generative
     classifier one column by class, for which it needs the rows. Normal classes and stated models
     need none.
@@ -74,6 +77,8 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
         return cells(model, X, **options)
     if isinstance(model, LOGISTIC):
         return logistic(model, X, y, options)
+    if isinstance(model, JointBayes) and model.n_features_in_ == 2 and X is not None:
+        return combinations(model, X, y, **options)
     if isinstance(model, Joint):
         alone = X is None and isinstance(model, NORMAL) and not _student(model)
         if (X is None or y is None) and not alone:
