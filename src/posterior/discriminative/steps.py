@@ -154,23 +154,31 @@ def _ended(rule: LogisticRule, objective: Objective, used: str, solution: Soluti
         rule.ended(used, solution)
         return
     value = -np.array([step.value for step in solution.trace])
-    fell = int(np.argmin(np.diff(value)))
+    fell, most = int(np.argmin(np.diff(value))), largest_curvature(objective)
     warnings.warn(
         f"Expected steps that climb, got step={solution.trace[-1].step:g}, which jumps over the "
         f"best coefficients: step {fell + 1} went from {value[fell]:.6g} down to "
-        f"{value[fell + 1]:.6g}. Take step={longest_step(objective):g}, with which none goes down.",
+        f"{value[fell + 1]:.6g}. Take step={shortened(1 / most):g}, or any below 2/L = "
+        f"{shortened(2 / most):g}, with which none goes down (L bounds the curvature).",
         ConvergenceWarning,
         stacklevel=5,
     )
 
 
-def longest_step(objective: Objective) -> float:
-    """η = 1 / λ to two digits, λ the largest that the curvature can be anywhere.
+def largest_curvature(objective: Objective) -> float:
+    """L, the largest eigenvalue that the Hessian can have anywhere.
 
-    No Hessian is larger than ¼ Σ w x xᵀ + ridge with two classes, ½ with more (Böhning 1992).
+    None is larger than that of ¼ Σ w x xᵀ + ridge with two classes, ½ with more (Böhning 1992). A
+    step of η along the gradient g gains η (1 - η L / 2) |g|² or more: something for any η < 2 / L.
     """
     products = objective.engine.sum(objective.loss.products, objective.rows)
     products = (0.25 if objective.loss.outputs == 1 else 0.5) * products
-    most = max(np.linalg.eigvalsh(products + np.diag(r))[-1] for r in objective.penalty.ridge)
-    unit = 10.0 ** (math.floor(math.log10(1 / most)) - 1)
-    return float(f"{math.floor(1 / most / unit) * unit:.2g}")
+    return float(
+        max(np.linalg.eigvalsh(products + np.diag(r))[-1] for r in objective.penalty.ridge)
+    )
+
+
+def shortened(length: float) -> float:
+    """To two digits, and never longer."""
+    unit = 10.0 ** (math.floor(math.log10(length)) - 1)
+    return float(f"{math.floor(length / unit) * unit:.2g}")
