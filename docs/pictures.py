@@ -16,6 +16,8 @@ from sklearn.datasets import load_iris
 from posterior import (
     GaussianDiscriminantAnalysis,
     GaussianMixture,
+    JointBayes,
+    KMeans,
     KNeighborsClassifier,
     LogisticRegression,
     NaiveBayes,
@@ -31,7 +33,9 @@ FOLDER = DOCS.parent / "build" / "pictures"
 def main() -> None:
     """Draw all of them: some seconds."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (fish, sigmoid, trace, components, geyser, regions, neighbors, evidence):
+    for make in (
+        fish, sigmoid, trace, components, geyser, regions, neighbors, evidence, steps, parity
+    ):  # fmt: skip
         for name, chart in make().items():
             plots.save(chart, FOLDER / f"{name}.svg")
     curves = json.loads((DOCS / "results" / "learning_curves.json").read_text("utf-8"))
@@ -108,6 +112,33 @@ def evidence() -> dict[str, Any]:
     penguins = load_penguins()
     X, y = penguins.drop(columns=["species", "year"]), penguins["species"]
     return {"waterfall": plots.waterfall(NaiveBayes().fit(X, y).explain(X.iloc[[0]]))}
+
+
+def steps() -> dict[str, Any]:
+    """Algorithms on their way."""
+    X, y = datasets.fish(500)
+    X = pd.DataFrame((X - X.mean()) / X.std(), columns=["weight"])
+    ascent = LogisticRegression(C=np.inf, solver="gradient-ascent", step=1e-2, max_iter=300, tol=0)
+    petals = load_iris(as_frame=True).data.iloc[:, 2:]
+    rows = petals.to_numpy()
+    clusters = KMeans(3, init=rows[[57, 60, 98]], tol=0).steps(petals)
+    mixture = GaussianMixture(2, means_init=rows[[50, 100]], tol=1e-6, max_iter=200)
+    return {
+        "hill": plots.hill(ascent, X, y),
+        "kmeans_path": clusters[-1].plot(),
+        "em_step": mixture.steps(petals)[4].plot(),
+    }
+
+
+def parity() -> dict[str, Any]:
+    """The exclusive or, by a line and by the table of all combinations."""
+    X = pd.DataFrame({"left": [0, 0, 1, 1] * 25, "right": [0, 1] * 50})
+    y = pd.Series(np.where(X.left != X.right, "odd", "even"), name="parity")
+    models = {
+        "LogisticRegression": LogisticRegression(C=np.inf).fit(X, y),
+        "JointBayes": JointBayes().fit(X, y),
+    }
+    return {"exclusive_or": plots.combinations(models, X, y, target="parity")}
 
 
 def _regions(model: Any, X: np.ndarray, y: np.ndarray, names: Any) -> Any:

@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 
 from posterior import Gaussian, GaussianMixture, Mixture, MultivariateGaussian, load, save
+from posterior.data.errors import DegenerateWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -152,6 +153,27 @@ def test_a_known_component_costs_no_parameters():
     assert mixture(3, "full", shape).fit(PETAL).n_parameters_ == free.n_parameters_ - 3 - 1
     assert mixture(3, "diag", {"covariances": 0.2}).fit(PETAL).n_parameters_ == 2 + 6
     assert mixture(3, "VEI", {"covariances": np.eye(2)}).fit(PETAL).n_parameters_ == 2 + 6
+
+
+def test_a_component_of_known_share_zero_is_never_answered():
+    known = {"weights": [0.0, np.nan, np.nan]}
+    with pytest.warns(DegenerateWarning, match=r"Component\(s\) 0 vanished"):
+        model = mixture(3, "diag", known, prior_rows=1.0).fit(PETAL)
+    assert_array_equal(model.weights_[0], 0.0)
+    assert np.isfinite(model.lower_bounds_).all() and (np.diff(model.lower_bounds_) > -1e-9).all()
+    assert 0 not in model.predict(PETAL)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_known_has_an_interval_of_no_width(kind):
+    model = mixture(3, kind, {"means": [[1.4, 0.3], NAN, NAN]}).fit(PETAL)
+    table = model.parameters()
+    mean = table["parameter"] == "mean"
+    first = mean & (table["class"] == 0)
+    assert_array_equal(table["low"][first], [1.4, 0.3])
+    assert_array_equal(table["high"][first], [1.4, 0.3])
+    others = mean & ~first
+    assert (table["low"][others] < table["value"][others]).all()
 
 
 def test_what_is_known_survives_a_file_more_rows_and_a_merge(tmp_path):

@@ -110,6 +110,14 @@ def test_a_step_of_k_means_of_one_column_is_drawn_with_its_path():
         KMeans(2, random_state=0).steps(IRIS.data)[0].plot()
 
 
+def test_sparse_rows_are_drawn_as_dense_ones():
+    init = PETAL.to_numpy()[[0, 50, 100]]
+    dense, thin = (
+        KMeans(3, init=init).steps(X)[-1] for X in (PETAL.to_numpy(), sparse.csr_matrix(PETAL))
+    )
+    assert drawn(dense.plot()) == drawn(thin.plot())
+
+
 def test_the_path_of_fitted_centers_ends_at_them():
     model = KMeans(3, random_state=0, init="random", n_init=3).fit(PETAL)
     way = table(model.plot(PETAL, path=True), "cluster", "step")

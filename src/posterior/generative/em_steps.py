@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from posterior import kernels
 from posterior.data import pictured
@@ -17,8 +18,11 @@ from posterior.families.gaussian import GaussianParameters
 from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.generative.em import Ascent, Hidden, Stop, Watch
 from posterior.generative.expectation import Expected
-from posterior.generative.hidden_groups import HiddenGroups
+from posterior.generative.fitted import Fitted
+from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,3 +154,11 @@ class FollowedGroups(HiddenGroups):
         followed = replace(hidden, expect=expect, maximize=maximize)
         end = HiddenGroups.ascent(self, followed, joint, stop, watch, before, accelerate)
         return FollowedAscent(end.joint, end.statistics, end.trace, end.reason, tuple(run.steps))
+
+
+def left_by(model: Any, reader: Reader, rule: MixtureRule, step: EMStep) -> Any:
+    """The estimator with the components of a step."""
+    found = clone(model)
+    labels = Labels(np.arange(len(step.joint.log_prior)))
+    found.fitted_ = Fitted(reader, labels, rule, None, step.joint)
+    return found

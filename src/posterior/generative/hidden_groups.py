@@ -12,6 +12,7 @@ from posterior.data.errors import DegenerateError, NotFiniteError
 from posterior.data.names import quoted
 from posterior.data.rows import Groups, Rows
 from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals
 from posterior.generative.em import Ascent, Hidden, Stop, Watch, climb, leap
 from posterior.generative.expectation import expectation
 from posterior.generative.joint import Joint, JointStatistics, labeling
@@ -45,6 +46,10 @@ class PseudoShares:
             shares[free] = (1 - np.nansum(shares)) * rows[free] / rows[free].sum()
             return np.log(shares)
 
+    def given(self, shares: Floats) -> Floats:
+        """Shares of a first guess, with those that are known in the place of its own."""
+        return shares if self.known is None else np.exp(self(shares))
+
     def n_free(self, n_groups: int) -> int:
         """How many of the shares the data determine."""
         if self.equal:
@@ -52,8 +57,12 @@ class PseudoShares:
         return max((n_groups if self.known is None else self.known.count(None)) - 1, 0)
 
     def log_density(self, log_shares: Floats) -> float:
-        """Log likelihood of the rows given beforehand."""
-        return self.rows * float(log_shares.sum()) if self.rows and not self.equal else 0.0
+        """Log likelihood of the rows given beforehand, by the shares that are not known."""
+        if not self.rows or self.equal:
+            return 0.0
+        if self.known is not None:
+            log_shares = log_shares[[share is None for share in self.known]]
+        return self.rows * float(log_shares.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +90,10 @@ class MixtureRule(Rule):
     def n_shares(self, n_groups: int) -> int:
         """Shares that the data determine, less what they need not of the components."""
         return self.prior.n_free(n_groups) - (0 if self.known is None else self.known.n_numbers)
+
+    def intervals(self, joint: Joint[Any, Any], features: Any, level: float) -> Intervals:
+        lines = Rule.intervals(self, joint, features, level)
+        return lines if self.known is None else self.known.without_doubt(lines)
 
     def collapse(self, features: Array) -> Collapse:
         """Tells errors of the core in the words of mixtures."""

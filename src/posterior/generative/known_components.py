@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families import Gaussian, MultivariateGaussian
 from posterior.families.covariance import Whitening, whitenings
 from posterior.families.covariance_forms import FORMS, n_numbers
-from posterior.families.family import AnyFamily
+from posterior.families.family import AnyFamily, Intervals
 from posterior.generative.joint import Joint, JointStatistics
 
 PARTS = {"weights", "means", "covariances"}  # of what may be known
@@ -93,6 +94,16 @@ class KnownComponents:
                 outer = np.trace(outer[0]) / outer.shape[1] * np.eye(outer.shape[1])[None]
         return self._with(joint, mean, p.covariance + outer)
 
+    def without_doubt(self, lines: Intervals) -> Intervals:
+        """Intervals of no width where there is nothing to be found."""
+        sure = np.zeros(len(lines.value), bool)
+        for name, table in (("mean", self.means), ("variance", self.covariances)):
+            if table is not None:
+                known = ~np.isnan(table).reshape(len(table), -1)[:, 0]
+                sure |= (lines.parameter == name) & known[lines.group % len(known)]
+        low, high = (np.where(sure, lines.value, end) for end in (lines.low, lines.high))
+        return replace(lines, low=low, high=high)
+
     def _with(self, joint: Joint[Any, Any], mean: Floats, spread: Floats | None) -> Joint[Any, Any]:
         p = joint.parameters
         if isinstance(joint.family, Gaussian):
@@ -105,7 +116,21 @@ class KnownComponents:
         return replace(joint, parameters=parameters)
 
 
-def known_shares(given: Any, k: int) -> tuple[float | None, ...] | None:
+def known_parts(
+    known: Mapping[str, Any] | None, family: AnyFamily, k: Any, d: int
+) -> tuple[tuple[float | None, ...] | None, KnownComponents | None]:
+    """What users know of the shares of k components, and of the components themselves."""
+    if not known:
+        return None, None
+    if unknown := set(known) - PARTS:
+        raise ValueError(f"Expected known parts among {sorted(PARTS)}, got {sorted(unknown)}.")
+    if not isinstance(k, Integral):
+        raise ValueError(f"Expected one number of components for known=, got {k!r}.")
+    shares = _known_shares(known.get("weights"), int(k))
+    return shares, KnownComponents.of(known, family, int(k), d)
+
+
+def _known_shares(given: Any, k: int) -> tuple[float | None, ...] | None:
     """Shares that are known, None where the data shall say them."""
     if (shares := _table(given, "weights", (k,))) is None:
         return None

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from posterior.data.names import plain
 from posterior.data.typing import Array, Codes, Floats
@@ -88,6 +89,7 @@ def draw_cells(model: Any, X: Any, bins: int, labels: Codes, path: Floats | None
             f"Expected clusters of one column or two to draw, got {type(model).__name__} of {d} "
             "columns. Fit it to two of them, or to two components of them all."
         )
+    X = X.toarray() if sparse.issparse(X) else X
     if path is not None:  # centers stay where they are while rows are assigned
         path = path[np.append(True, (np.diff(path, axis=0) != 0).any(axis=(1, 2)))]
     draw = partial(_line, bins=bins) if d == 1 else _plane

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from posterior.data import frames
-from posterior.data.names import feature_names, plain
+from posterior.data.names import plain
 from posterior.estimators import LogisticRegression, LogisticRegressionCV
 from posterior.plots.coefficients import coefficients
 from posterior.plots.look import Chart
@@ -49,10 +49,8 @@ def split(X: Any, y: Any) -> tuple[Any, Any, str]:
 
 
 def _names(model: Any) -> list[str]:
-    """Columns, with the class they speak for where there are several rows of coefficients."""
-    lines, d = model.coef_.shape
-    known = feature_names(model)
-    names = [str(plain(name)) for name in (range(d) if known is None else known)]
-    if lines == 1:
+    """Columns, or their categories, with the class they speak for if each has coefficients."""
+    names = [str(plain(name)) for name in model.fitted_.reader.names]
+    if model.coef_.shape[0] == 1:
         return names
     return [f"{name}, {plain(label)}" for label in model.classes_ for name in names]

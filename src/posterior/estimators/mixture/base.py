@@ -24,7 +24,7 @@ from posterior.estimators import answer_files, joint_answers, remote
 from posterior.estimators.classifier import explained
 from posterior.estimators.estimator import Estimator, learned
 from posterior.generative.em import Ascent, Hidden, Stop
-from posterior.generative.em_steps import EMStep, FollowedAscent, FollowedGroups
+from posterior.generative.em_steps import EMStep, FollowedAscent, FollowedGroups, left_by
 from posterior.generative.evidence_terms import Explanation
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
@@ -182,7 +182,7 @@ class MixtureBase(DensityMixin, Estimator):
             )
         reader, rows = self._learned(X, sample_weight)
         rule = self.rule(reader)
-        run = Run(X, None, partial(_left_by, clone(self), reader, rule))
+        run = Run(X, None, partial(left_by, clone(self), reader, rule))
         table = FollowedGroups(reader, rule, rows, self.engine_, run)
         (k,) = numbers_of(self.n_components, len(rows))
         ascent, _ = self._best_start(table, k, check_random_state(self.random_state))
@@ -396,11 +396,3 @@ class MixtureBase(DensityMixin, Estimator):
 
     def _parameter_table(self) -> Table | None:
         return self.parameters() if self.settled().statistics is not None else None
-
-
-def _left_by(model: Any, reader: Reader, rule: MixtureRule, step: EMStep) -> Any:
-    """The estimator with the components of a step."""
-    found = clone(model)
-    labels = Labels(np.arange(len(step.joint.log_prior)))
-    found.fitted_ = Fitted(reader, labels, rule, None, step.joint)
-    return found

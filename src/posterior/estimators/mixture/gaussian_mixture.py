@@ -33,7 +33,7 @@ from posterior.generative.em import Hidden
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule, PseudoShares
 from posterior.generative.joint import Joint
-from posterior.generative.known_components import PARTS, KnownComponents, known_shares
+from posterior.generative.known_components import known_parts
 from posterior.generative.select_components import CRITERIA
 from posterior.generative.start import STARTS
 from posterior.readers.labels import Labels
@@ -253,18 +253,9 @@ class GaussianMixture(MixtureBase):
 
     def rule(self, reader: Reader) -> MixtureRule:
         remedy = "reg_covar" if self.prior_rows is None else "prior_rows"
-        rows, family = self.prior_rows or 0.0, self._family()
-        if not self.known:
-            return MixtureRule(family, PseudoShares(rows), remedy)
-        if unknown := set(self.known) - PARTS:
-            raise ValueError(f"Expected known parts among {sorted(PARTS)}, got {sorted(unknown)}.")
-        k, d = self.n_components, reader.columns.n
-        if not isinstance(k, Integral):
-            raise ValueError(f"Expected one number of components for known=, got {k!r}.")
-        shares = PseudoShares(rows, known=known_shares(self.known.get("weights"), int(k)))
-        return MixtureRule(
-            family, shares, remedy, KnownComponents.of(self.known, family, int(k), d)
-        )
+        family, rows = self._family(), self.prior_rows or 0.0
+        shares, parts = known_parts(self.known, family, self.n_components, reader.columns.n)
+        return MixtureRule(family, PseudoShares(rows, known=shares), remedy, parts)
 
     def _family(self) -> MultivariateGaussian | Gaussian:
         rows = self.prior_rows or 0.0
@@ -296,9 +287,7 @@ class GaussianMixture(MixtureBase):
             weights = np.exp(joint.log_prior) if weights is None else weights
             means = joint.parameters.mean if means is None else means
             roots = normal.roots(joint) if roots is None else roots
-        if table.rule.prior.known is not None:
-            weights = np.exp(table.rule.prior(weights))
-        joint = normal.joint_of(self._family(), weights, means, roots)
+        joint = normal.joint_of(self._family(), table.rule.prior.given(weights), means, roots)
         return joint if known is None else known.placed(joint)
 
     def state(self, name: str, value: Any) -> None:
