@@ -159,7 +159,7 @@ def test_a_step_of_em_has_its_ellipses_and_rows_in_mixed_colors(kind):
         assert_allclose(dots.share, R.max(axis=1))
         palette = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in PALETTE[:2]])
         assert dots.tint.tolist() == [
-            "#{:02x}{:02x}{:02x}".format(*np.round(r @ palette).astype(int)) for r in R
+            "#{:02x}{:02x}{:02x}".format(*np.round(r.round(2) @ palette).astype(int)) for r in R
         ]
         covariance = step.model._full_covariances()
         for (name, level), ring in rings.groupby(["class", "level"]):

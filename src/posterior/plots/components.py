@@ -96,10 +96,12 @@ def _sample(
 
 
 def _mixed(R: Floats) -> list[str]:
-    """The colors of components, mixed by the shares of each row."""
+    """The colors of components, mixed by the shares of each row to a percent."""
     palette = [look.PALETTE[k % len(look.PALETTE)] for k in range(R.shape[1])]
     red_green_blue = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in palette])
-    return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in (R @ red_green_blue).round().astype(int)]
+    return [
+        f"#{r:02x}{g:02x}{b:02x}" for r, g, b in (R.round(2) @ red_green_blue).round().astype(int)
+    ]
 
 
 def _ellipses(normals: Normals, points: Floats, R: Floats, n: int, mixed: bool) -> look.Chart:
