@@ -17,6 +17,7 @@ from posterior import (
     GaussianDiscriminantAnalysis,
     GaussianMixture,
     GaussianNB,
+    JointBayes,
     KMeans,
     KNeighborsClassifier,
     LogisticRegression,
@@ -33,7 +34,7 @@ FOLDER = DOCS.parent / "build" / "pictures"
 def main() -> None:
     """Draw all of them: some seconds."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (*LECTURES, geyser, evidence):
+    for make in (*LECTURES, geyser, evidence, steps, parity):
         for name, chart in make().items():
             plots.save(chart, FOLDER / f"{name}.svg")
     curves = json.loads((DOCS / "results" / "learning_curves.json").read_text("utf-8"))
@@ -76,16 +77,6 @@ def trace() -> dict[str, Any]:
         warnings.simplefilter("ignore")  # 200 steps do not reach the top
         ascent.fit(X, y)
     return {"newton": plots.trace(newton.trace_), "ascent": plots.trace(ascent.trace_)}
-
-
-def hill() -> dict[str, Any]:
-    X, y = datasets.fish(500)
-    X = (X - X.mean()) / X.std()
-    ascent = LogisticRegression(C=np.inf, solver="gradient-ascent", step=0.02, max_iter=200)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        way = [(s.intercept[0], s.coef[0, 0]) for s in ascent.steps(X, y)]
-    return {"hill": plots.hill(X[:, 0], y, way, "weight, standardized")}
 
 
 def heights() -> dict[str, Any]:
@@ -144,6 +135,33 @@ def evidence() -> dict[str, Any]:
     return {"waterfall": plots.waterfall(NaiveBayes().fit(X, y).explain(X.iloc[[0]]))}
 
 
+def steps() -> dict[str, Any]:
+    """Algorithms on their way."""
+    X, y = datasets.fish(500)
+    X = pd.DataFrame((X - X.mean()) / X.std(), columns=["weight"])
+    ascent = LogisticRegression(C=np.inf, solver="gradient-ascent", step=1e-2, max_iter=300, tol=0)
+    petals = load_iris(as_frame=True).data.iloc[:, 2:]
+    rows = petals.to_numpy()
+    clusters = KMeans(3, init=rows[[57, 60, 98]], tol=0).steps(petals)
+    mixture = GaussianMixture(2, means_init=rows[[50, 100]], tol=1e-6, max_iter=200)
+    return {
+        "hill": plots.hill(ascent, X, y),
+        "kmeans_path": clusters[-1].plot(),
+        "em_step": mixture.steps(petals)[4].plot(),
+    }
+
+
+def parity() -> dict[str, Any]:
+    """The exclusive or, by a line and by the table of all combinations."""
+    X = pd.DataFrame({"left": [0, 0, 1, 1] * 25, "right": [0, 1] * 50})
+    y = pd.Series(np.where(X.left != X.right, "odd", "even"), name="parity")
+    models = {
+        "LogisticRegression": LogisticRegression(C=np.inf).fit(X, y),
+        "JointBayes": JointBayes().fit(X, y),
+    }
+    return {"exclusive_or": plots.combinations(models, X, y, target="parity")}
+
+
 def _regions(model: Any, X: np.ndarray, y: np.ndarray, names: Any) -> Any:
     sides = [np.linspace(a.min() - 0.3, a.max() + 0.3, 80) for a in X.T]
     grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
@@ -158,7 +176,6 @@ LECTURES = (
     fish,
     sigmoid,
     trace,
-    hill,
     heights,
     components,
     two_columns,

@@ -55,7 +55,7 @@ def _allowed() -> dict[str, set[str]]:
 
 ALLOWED = _allowed()
 UPWARD = {
-    ("posterior.estimators.estimator", "posterior.plots"),  # model.plot(), when it is called
+    ("posterior.data.pictured", "posterior.plots"),  # model.plot(), when it is called
     ("posterior.estimators.remote", "posterior.storage.journal"),  # fit(checkpoint=...)
 }
 ROOT = ""  # posterior/__init__.py, which gathers the public names and may import every part
@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 451,
-    n_lines: 58_578,
+    n_files: 457,
+    n_lines: 59_700,
 }
 
 

@@ -218,6 +218,15 @@ def test_coefficients_are_the_picture_of_anything_else_logistic():
     assert said(LogisticRegression().fit(words, SPECIES).plot(words, SPECIES))[0] == "Coefficients"
 
 
+def test_the_categories_of_a_column_have_a_coefficient_each():
+    words = pd.DataFrame({"word": np.array(["a", "b", "c"])[IRIS.target], "x": SEPAL[LENGTH]})
+    model = LogisticRegression().fit(words, SPECIES != "setosa")
+    spec = model.plot(words, SPECIES != "setosa").to_dict()
+    found = next(pd.DataFrame(t) for t in spec["datasets"].values() if "name" in t[0])
+    assert_allclose(found.set_index("name").value["x"], model.coef_[0, -1])
+    assert len(found) == model.coef_.size > 2
+
+
 def test_sparse_coefficients_are_drawn_as_dense_ones():
     for table in (SEPAL, IRIS.data):
         model = LogisticRegression().fit(table, SPECIES)

@@ -238,6 +238,22 @@ def test_a_class_of_share_zero_is_never_answered() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "row"),
+    [
+        (BernoulliNB.of([0.2, 0.9], [1, 0]), [1]),
+        (MultinomialNB.of([[0.5, 0.5], [0.1, 0.9]], [1, 0]), [0, 9]),
+        (PoissonNB.of([1, 9], [1, 0]), [9]),
+        (GaussianDiscriminantAnalysis.of([0, 5], [1, 1], [1, 0]), [5.0]),
+        (GaussianMixture.of([1, 0], [0, 5], [1, 1]), [5.0]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_stated_share_of_zero_is_no_chance(model: Any, row: Any) -> None:
+    assert_array_equal(model.predict_proba([row]), [[1.0, 0.0]])
+    assert model.predict([row]).tolist() == [0]
+
+
+@pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: GaussianNB.of([1, 2], [1, 1], [0.5, 0.4]), "sum to 1, got a sum of 0.9"),
@@ -289,6 +305,22 @@ def test_a_class_of_share_zero_is_never_answered() -> None:
         (lambda: LogisticRegression.of(1, [1, np.nan]), "finite coefficients"),
         (lambda: LogisticRegression.of(1, [1, 2], names=["a"]), "2 names of columns"),
         (lambda: LogisticRegression.of(1, [1, 2], typical=[1]), "a typical row of 2 columns"),
+        (lambda: GaussianNB.of([1, 2], [1, 1], [0, 0]), "sum to 1, got a sum of 0"),
+        (lambda: BernoulliNB.of([[0.5]] * 3, [0.5, 0.5]), r"probabilities of shape \(2, d\)"),
+        (lambda: MultinomialNB.of([[-0.5, 1.5], [0.5, 0.5]], [0.5, 0.5]), "0 and 1, got -0.5"),
+        (lambda: MultinomialNB.of([[0.5, 0.5]], [0.5, 0.5]), r"probabilities of shape \(2, d\)"),
+        (lambda: PoissonNB.of([1, np.nan], [0.5, 0.5]), "finite rates, got nan"),
+        (lambda: PoissonNB.of([[1, 2]], [0.5, 0.5]), r"rates of shape \(2, d\)"),
+        (lambda: GaussianDiscriminantAnalysis.of([0, 1], [1, 1], [0.5, 0.6]), "a sum of 1.1"),
+        (lambda: GaussianDiscriminantAnalysis.of([0, 1], [1, -1], [0.5, 0.5]), "definite, got"),
+        (
+            lambda: GaussianDiscriminantAnalysis.of([[0, 1]], np.eye(2), [0.5, 0.5]),
+            r"means of shape \(2, d\)",
+        ),
+        (lambda: LogisticRegression.of([1, 2, 3], [[1.0], [2.0]]), "for three or more, got shapes"),
+        (lambda: LogisticRegression.of("x", [1.0]), "intercepts as a table of numbers"),
+        (lambda: GaussianMixture.of([1.5, -0.5], [1, 2], [1, 1]), "shares of zero or more"),
+        (lambda: GaussianMixture.of([0.5, 0.5], [[1, 2]], np.eye(2)), r"means of shape \(2, d\)"),
         (lambda: GaussianMixture.of([0.5, 0.4], [1, 2], [1, 1]), "sum to 1"),
         (lambda: GaussianMixture.of([0.5, 0.5], [1, 2], [1, -1]), "positive definite"),
         (lambda: GaussianMixture.of([0.5, 0.5], [1, 2], [1, 0], "diag"), "variances above zero"),

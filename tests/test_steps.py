@@ -150,17 +150,30 @@ def test_newton_has_the_gradient_of_the_coefficients_as_they_are_told():
     assert steps[0].length == 0 and steps[-1].length == 1
 
 
-def test_an_ascent_that_diverges_is_named_with_a_step_that_does_not():
-    settings = {"solver": "gradient-ascent", "C": np.inf, "tol": 0, "max_iter": 100}
+@pytest.mark.parametrize("C", [np.inf, 0.01])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_ascent_that_diverges_is_named_with_steps_that_do_not(C, classes):
+    """L = λ_max(¼ XᵀX + 1/C) bounds the curvature, and below 2/L no step goes down."""
+    X, y = (TWO, IS_THIRD) if classes == 2 else (IRIS[:, 2:], SPECIES)
+    settings = {"solver": "gradient-ascent", "C": C, "tol": 0, "max_iter": 100}
     with pytest.warns(ConvergenceWarning, match="Expected steps that climb, got step=1") as told:
-        steps = LogisticRegression(step=1.0, **settings).steps(TWO, IS_THIRD)
-    assert len(steps) == 101  # they are shown all the same
-    advised = float(str(told[0].message).split("Take step=")[1].split(",")[0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        better = LogisticRegression(step=advised, **settings).steps(TWO, IS_THIRD)
-    assert (np.diff([step.log_likelihood for step in better]) > 0).all()
-    assert 0.001 < advised < 0.01
+        steps = LogisticRegression(step=1.0, **settings).steps(X, y)
+    # they are shown all the same, until there is no number for them
+    assert len(steps) == 101 if C == np.inf else 50 < len(steps) < 101
+    assert np.isfinite([step.log_likelihood for step in steps]).all()
+    words = str(told[0].message)
+    advised = float(words.split("Take step=")[1].split(",")[0])
+    longest = float(words.split("2/L = ")[1].split(",")[0])
+    wide = np.column_stack([X, np.ones(len(X))])
+    ridge = np.diag([1 / C, 1 / C, 0.0])
+    L = np.linalg.eigvalsh((0.25 if classes == 2 else 0.5) * wide.T @ wide + ridge)[-1]
+    assert 0.9 / L < advised <= 1 / L and 1.8 / L < longest <= 2 / L
+    for step in (advised, longest):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            better = LogisticRegression(step=step, **settings).steps(X, y)
+        assert (np.diff([one.objective for one in better]) > 0).all()
+    assert words.count(". ") == 1 and "log likelihood" not in words
 
 
 @pytest.mark.parametrize("weighted", [False, True])

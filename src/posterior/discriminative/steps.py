@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from posterior.data import pictured
+from posterior.data.pictured import Run
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Floats
 from posterior.discriminative.logistic_rule import LogisticRule
@@ -33,6 +35,21 @@ class LogisticStep:
     row: int | None  # the example that led here, if it was one alone
     place: Floats  # (outputs, p): the coefficients as the solver sees them
     ground: Objective  # what is climbed
+    run: Run
+
+    plot = pictured.plot
+
+    @property
+    def model(self) -> Any:
+        """The estimator with these coefficients."""
+        return self.run.fitted(self)
+
+    @property
+    def path(self) -> Floats:
+        """The coefficients of every step so far, (number + 1, outputs, p), as `gradient` is."""
+        steps = self.run.steps[: self.number + 1]
+        parts = [np.column_stack([step.coef, step.intercept]) for step in steps]
+        return np.stack(parts)[:, :, : self.place.shape[1]]
 
     @property
     def log_likelihood(self) -> float:
@@ -72,15 +89,17 @@ def _numbers(table: Floats) -> str:
     return " | ".join(" ".join(f"{x:.4g}" for x in np.ravel(line)) for line in table)
 
 
-def _step(
-    objective: Objective, dtype: Any, number: int, length: float, coef: Floats, row: Any = None
-) -> LogisticStep:
-    slope, intercept = (v.astype(dtype) for v in objective.loss.parts(centered(coef, objective)))
-    return LogisticStep(number, length, intercept, slope, row, coef, objective)
+def _note(
+    run: Run, ground: Objective, dtype: Any, length: float, place: Floats, row: Any = None
+) -> None:
+    """Add a step to a run."""
+    slope, intercept = (v.astype(dtype) for v in ground.loss.parts(centered(place, ground)))
+    number = len(run.steps)
+    run.steps.append(LogisticStep(number, length, intercept, slope, row, place, ground, run))
 
 
 def ascended(
-    rule: LogisticRule, objective: Objective, start: Floats, reader: Encoded, dtype: Any
+    rule: LogisticRule, objective: Objective, start: Floats, reader: Encoded, dtype: Any, run: Run
 ) -> tuple[LogisticStep, ...]:
     """The start and every iteration of the solver, the last of which is its solution."""
     if rule.firth or not isinstance(rule.solver(objective), GradientAscent | Newton):
@@ -95,11 +114,13 @@ def ascended(
     if solution.coef is not way[-1]:  # Newton's last direction, which doubles the digits
         way.append(solution.coef)
     lengths = [0.0, *(step.step for step in solution.trace[1:]), 1.0]
-    return tuple(_step(objective, dtype, i, lengths[i], coef) for i, coef in enumerate(way))
+    for length, coef in zip(lengths, way, strict=False):
+        _note(run, objective, dtype, length, coef)
+    return tuple(run.steps)
 
 
 def by_examples(
-    objective: Objective, start: Floats, step: float, passes: int, dtype: Any
+    objective: Objective, start: Floats, step: float, passes: int, dtype: Any, run: Run
 ) -> tuple[LogisticStep, ...]:
     """w ← w + η (y - ŷ) x for one row after the other, ŷ = 1 / (1 + exp(-w · x))."""
     if len(start) > 1:
@@ -115,15 +136,16 @@ def by_examples(
     X = np.column_stack([X, np.ones(len(X))]) if objective.loss.intercept else X
     y, weight = rows.hard.codes, rows.hard.weight
     known = None if rows.offset is None else rows.offset[:, 0]
-    w, steps = start[0], [_step(objective, dtype, 0, 0.0, start)]
+    w = start[0]
+    _note(run, objective, dtype, 0.0, start)
     for n in range(passes * len(X)):
         i = n % len(X)
         score = w @ X[i] if known is None else w @ X[i] + known[i]
         rate = step if weight is None else step * weight[i]
         with np.errstate(over="ignore"):
             w = w + rate * (y[i] - 1 / (1 + np.exp(-score))) * X[i]
-        steps.append(_step(objective, dtype, n + 1, rate, w[None], i))
-    return tuple(steps)
+        _note(run, objective, dtype, rate, w[None], i)
+    return tuple(run.steps)
 
 
 def _ended(rule: LogisticRule, objective: Objective, used: str, solution: Solution) -> None:
@@ -132,23 +154,31 @@ def _ended(rule: LogisticRule, objective: Objective, used: str, solution: Soluti
         rule.ended(used, solution)
         return
     value = -np.array([step.value for step in solution.trace])
-    fell = int(np.argmin(np.diff(value)))
+    fell, most = int(np.argmin(np.diff(value))), largest_curvature(objective)
     warnings.warn(
         f"Expected steps that climb, got step={solution.trace[-1].step:g}, which jumps over the "
         f"best coefficients: step {fell + 1} went from {value[fell]:.6g} down to "
-        f"{value[fell + 1]:.6g}. Take step={longest_step(objective):g}, with which none goes down.",
+        f"{value[fell + 1]:.6g}. Take step={shortened(1 / most):g}, or any below 2/L = "
+        f"{shortened(2 / most):g}, with which none goes down (L bounds the curvature).",
         ConvergenceWarning,
         stacklevel=5,
     )
 
 
-def longest_step(objective: Objective) -> float:
-    """η = 1 / λ to two digits, λ the largest that the curvature can be anywhere.
+def largest_curvature(objective: Objective) -> float:
+    """L, the largest eigenvalue that the Hessian can have anywhere.
 
-    No Hessian is larger than ¼ Σ w x xᵀ + ridge with two classes, ½ with more (Böhning 1992).
+    None is larger than that of ¼ Σ w x xᵀ + ridge with two classes, ½ with more (Böhning 1992). A
+    step of η along the gradient g gains η (1 - η L / 2) |g|² or more: something for any η < 2 / L.
     """
     products = objective.engine.sum(objective.loss.products, objective.rows)
     products = (0.25 if objective.loss.outputs == 1 else 0.5) * products
-    most = max(np.linalg.eigvalsh(products + np.diag(r))[-1] for r in objective.penalty.ridge)
-    unit = 10.0 ** (math.floor(math.log10(1 / most)) - 1)
-    return float(f"{math.floor(1 / most / unit) * unit:.2g}")
+    return float(
+        max(np.linalg.eigvalsh(products + np.diag(r))[-1] for r in objective.penalty.ridge)
+    )
+
+
+def shortened(length: float) -> float:
+    """To two digits, and never longer."""
+    unit = 10.0 ** (math.floor(math.log10(length)) - 1)
+    return float(f"{math.floor(length / unit) * unit:.2g}")

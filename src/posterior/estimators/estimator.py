@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from html import escape
-from importlib import import_module
 from inspect import signature
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data import pictured
 from posterior.data.errors import DegenerateError
 from posterior.data.names import plain
 from posterior.data.table import Table
@@ -91,18 +91,7 @@ class Estimator(BaseEstimator):
         """Note an attribute that is set by hand before anything was learned."""
         raise AttributeError(f"{name} of {type(self).__name__} is learned. Call fit() first.")
 
-    def plot(self, X: Any = None, y: Any = None, **options: Any) -> Any:
-        """The picture of the fitted model, as `posterior.plots.plot` draws it.
-
-        Parameters
-        ----------
-        X, y : as in `fit`, optional
-            The rows to draw, where the picture is of rows.
-        **options
-            Of the picture.
-        """
-        # Pictures know models, and models know no pictures: only this call does, when it comes.
-        return import_module("posterior.plots").plot(self, X, y, **options)
+    plot = pictured.plot
 
     def _parameter_table(self) -> Table | None:
         """What was learned, a line a number, where that makes a table."""

@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from posterior import kernels
+from posterior.data import pictured
+from posterior.data.pictured import Run
 from posterior.data.rows import Rows
 from posterior.data.typing import Floats
 from posterior.families.family import fill
@@ -15,8 +18,11 @@ from posterior.families.gaussian import GaussianParameters
 from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.generative.em import Ascent, Hidden, Stop, Watch
 from posterior.generative.expectation import Expected
-from posterior.generative.hidden_groups import HiddenGroups
+from posterior.generative.fitted import Fitted
+from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
 from posterior.generative.joint import Joint, JointStatistics
+from posterior.readers.labels import Labels
+from posterior.readers.reader import Reader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +39,14 @@ class EMStep:
     expecting: Joint[Any, Any]  # the model that the shares are by
     rows: Rows
     hidden: Hidden[Any, Any]
+    run: Run
+
+    plot = pictured.plot
+
+    @property
+    def model(self) -> Any:
+        """The estimator with the components of this step."""
+        return self.run.fitted(self)
 
     @property
     def responsibilities(self) -> Floats:
@@ -109,6 +123,8 @@ class FollowedAscent(Ascent[Any, Any]):
 class FollowedGroups(HiddenGroups):
     """Rows whose groups are hidden, and each ascent with its steps."""
 
+    run: Run
+
     def ascent(
         self,
         hidden: Hidden[Any, Any],
@@ -118,20 +134,31 @@ class FollowedGroups(HiddenGroups):
         before: float,
         accelerate: bool,
     ) -> FollowedAscent:
-        steps: list[EMStep] = []
-        rows = self.rows
+        rows, run = self.rows, self.run.anew()
         assert isinstance(rows, Rows)
 
+        def note(kind: str, joint: Joint[Any, Any], expecting: Joint[Any, Any]) -> None:
+            number = len(run.steps) + 1
+            run.steps.append(EMStep(number, kind, joint, expecting, rows, hidden, run))
+
         def expect(joint: Joint[Any, Any]) -> Expected[Any]:
-            steps.append(EMStep(len(steps) + 1, "expect", joint, joint, rows, hidden))
+            note("expect", joint, joint)
             return hidden.expect(joint)
 
         def maximize(sums: JointStatistics[Any], before: Joint[Any, Any] | None) -> Joint[Any, Any]:
             assert before is not None
             better = hidden.maximize(sums, before)
-            steps.append(EMStep(len(steps) + 1, "maximize", better, before, rows, hidden))
+            note("maximize", better, before)
             return better
 
         followed = replace(hidden, expect=expect, maximize=maximize)
         end = HiddenGroups.ascent(self, followed, joint, stop, watch, before, accelerate)
-        return FollowedAscent(end.joint, end.statistics, end.trace, end.reason, tuple(steps))
+        return FollowedAscent(end.joint, end.statistics, end.trace, end.reason, tuple(run.steps))
+
+
+def left_by(model: Any, reader: Reader, rule: MixtureRule, step: EMStep) -> Any:
+    """The estimator with the components of a step."""
+    found = clone(model)
+    labels = Labels(np.arange(len(step.joint.log_prior)))
+    found.fitted_ = Fitted(reader, labels, rule, None, step.joint)
+    return found

@@ -204,8 +204,7 @@ class Fitted:
 
     def parameters(self, level: float) -> Table:
         """Every parameter, as the model uses it, with its credible interval."""
-        joint, features = self.model, self.sums.features
-        lines = joint.family.intervals(features, joint.parameters, validate.level(level))
+        lines = self.rule.intervals(self.model, self.sums.features, validate.level(level))
         return lines.table(self.reader.names, self.classes)
 
     def with_parameters(self, **changed: Any) -> Fitted:

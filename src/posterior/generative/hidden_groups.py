@@ -12,9 +12,11 @@ from posterior.data.errors import DegenerateError, NotFiniteError
 from posterior.data.names import quoted
 from posterior.data.rows import Groups, Rows
 from posterior.data.typing import Array, Floats
+from posterior.families.family import Intervals
 from posterior.generative.em import Ascent, Hidden, Stop, Watch, climb, leap
 from posterior.generative.expectation import expectation
 from posterior.generative.joint import Joint, JointStatistics, labeling
+from posterior.generative.known_components import KnownComponents
 from posterior.generative.rule import Rule, Worker
 from posterior.readers.reader import Reader
 from posterior.sources.remote_rows import RemoteRows
@@ -26,20 +28,41 @@ FRESH = 0.7  # power of a chunk's share: below one, since early chunks were summ
 class PseudoShares:
     """Log shares of components by their weights, of which each is given some rows beforehand.
 
-    Or all are `equal`, which is known, whatever the weights.
+    Or all are `equal`, which is known, whatever the weights; or some are `known`, and the others
+    divide what these leave.
     """
 
     rows: float = 0.0
     equal: bool = False
+    known: tuple[float | None, ...] | None = None
 
     def __call__(self, weight: Floats) -> Floats:
         rows = np.ones(len(weight)) if self.equal else weight + self.rows
-        with np.errstate(divide="ignore"):
-            return np.log(rows / rows.sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.known is None:
+                return np.log(rows / rows.sum())
+            shares = np.array([np.nan if share is None else share for share in self.known])
+            free = np.isnan(shares)
+            shares[free] = (1 - np.nansum(shares)) * rows[free] / rows[free].sum()
+            return np.log(shares)
+
+    def given(self, shares: Floats) -> Floats:
+        """Shares of a first guess, with those that are known in the place of its own."""
+        return shares if self.known is None else np.exp(self(shares))
+
+    def n_free(self, n_groups: int) -> int:
+        """How many of the shares the data determine."""
+        if self.equal:
+            return 0
+        return max((n_groups if self.known is None else self.known.count(None)) - 1, 0)
 
     def log_density(self, log_shares: Floats) -> float:
-        """Log likelihood of the rows given beforehand."""
-        return self.rows * float(log_shares.sum()) if self.rows and not self.equal else 0.0
+        """Log likelihood of the rows given beforehand, by the shares that are not known."""
+        if not self.rows or self.equal:
+            return 0.0
+        if self.known is not None:
+            log_shares = log_shares[[share is None for share in self.known]]
+        return self.rows * float(log_shares.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +71,13 @@ class MixtureRule(Rule):
 
     prior: PseudoShares
     remedy: str = "prior_rows"
+    known: KnownComponents | None = None  # that stays as it is
+
+    def estimate(self, statistics: JointStatistics[Any]) -> Joint[Any, Any]:
+        return self._imposed(Rule.estimate(self, statistics), statistics)
+
+    def _imposed(self, joint: Joint[Any, Any], sums: JointStatistics[Any]) -> Joint[Any, Any]:
+        return joint if self.known is None else self.known.imposed(joint, sums, self.prior.rows)
 
     def improve(
         self, sums: JointStatistics[Any], pooled: Any, before: Joint[Any, Any] | None
@@ -55,10 +85,15 @@ class MixtureRule(Rule):
         """A better model than the one before, if there is one; `pooled` are sums of all rows."""
         parameters = None if before is None else before.parameters
         better = self.family.improve(sums.features, pooled, parameters)
-        return Joint(self.family, self.prior(sums.weight.rounded()), better)
+        return self._imposed(Joint(self.family, self.prior(sums.weight.rounded()), better), sums)
 
     def n_shares(self, n_groups: int) -> int:
-        return 0 if self.prior.equal else n_groups - 1
+        """Shares that the data determine, less what they need not of the components."""
+        return self.prior.n_free(n_groups) - (0 if self.known is None else self.known.n_numbers)
+
+    def intervals(self, joint: Joint[Any, Any], features: Any, level: float) -> Intervals:
+        lines = Rule.intervals(self, joint, features, level)
+        return lines if self.known is None else self.known.without_doubt(lines)
 
     def collapse(self, features: Array) -> Collapse:
         """Tells errors of the core in the words of mixtures."""

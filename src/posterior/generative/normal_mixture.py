@@ -83,6 +83,13 @@ def full_covariances(joint: Joint[Any, Any], names: Array) -> Floats:
     return np.asarray(variance[:, :, None] * np.eye(d))
 
 
+def in_order(joint: Joint[Any, Any], places: Array) -> Joint[Any, Any]:
+    """The same components in another order."""
+    weights, p, A = np.exp(joint.log_prior), joint.parameters, roots(joint)
+    A = A if covariance_type(joint.family) == "tied" else A[places]
+    return joint_of(joint.family, weights[places], p.mean[places], A)
+
+
 def with_means(joint: Joint[Any, Any], given: Any) -> Joint[Any, Any]:
     """A first model with means in the place of its own."""
     parameters = joint.parameters

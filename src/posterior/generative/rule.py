@@ -12,7 +12,7 @@ from posterior.data import validate
 from posterior.data.rows import Features, Rows
 from posterior.data.typing import Array, Floats
 from posterior.data.validate import in_order
-from posterior.families.family import AnyFamily
+from posterior.families.family import AnyFamily, Intervals
 from posterior.generative.joint import Joint, JointStatistics, labeling
 from posterior.readers.reader import Reader
 from posterior.sources.remote_rows import RemoteRows
@@ -106,6 +106,10 @@ class Rule:
     def n_shares(self, n_groups: int) -> int:
         """Probabilities of groups that the data determine."""
         return n_groups - 1
+
+    def intervals(self, joint: Joint[Any, Any], features: Any, level: float) -> Intervals:
+        """Each parameter of the groups with its credible interval."""
+        return joint.family.intervals(features, joint.parameters, level)
 
     def check_same(self, other: Rule) -> None:
         """Refuse to merge what was summed by another rule."""

@@ -2,6 +2,7 @@
 
 from posterior.plots.cells import cells
 from posterior.plots.coefficients import coefficients
+from posterior.plots.combinations import combinations
 from posterior.plots.comparison import comparison
 from posterior.plots.components import components
 from posterior.plots.confusion import confusion
@@ -21,12 +22,14 @@ from posterior.plots.saving import save
 from posterior.plots.selection import selection
 from posterior.plots.separation import separation
 from posterior.plots.sigmoid import sigmoid
+from posterior.plots.starts import starts
 from posterior.plots.structure import structure
 from posterior.plots.trace import trace
 
 __all__ = [
     "cells",
     "coefficients",
+    "combinations",
     "comparison",
     "components",
     "confidence",
@@ -49,6 +52,7 @@ __all__ = [
     "separation",
     "shares",
     "sigmoid",
+    "starts",
     "structure",
     "trace",
     "waterfall",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from posterior.data.names import plain
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators import KMeans, MiniBatchKMeans
 from posterior.evaluation.boundary import decision_boundary
 from posterior.plots import look
@@ -45,7 +47,7 @@ class Nearest:
         return None, centers, -0.5 * (centers**2).sum(axis=1)
 
 
-def cells(model: Any, X: Any, bins: int = BINS) -> look.Chart:
+def cells(model: Any, X: Any, bins: int = BINS, path: bool = False) -> look.Chart:
     """The cells of k-means: rows in the color of their nearest center, and where cells meet.
 
     Parameters
@@ -55,24 +57,49 @@ def cells(model: Any, X: Any, bins: int = BINS) -> look.Chart:
         Rows to draw: of two columns 500 as dots, of one column all in a histogram.
     bins : int, default=60
         Of the histogram.
+    path : bool, default=False
+        Whether to draw the way of the centers from where they began, by the steps of `KMeans`,
+        which X must be the rows of, and whose start must not be left to chance.
 
     Returns
     -------
     altair.LayerChart
     """
+    return draw_cells(model, X, bins, model.predict(X), _path_of(model, X) if path else None)
+
+
+def _path_of(model: Any, X: Any) -> Floats:
+    """The centers of every step to those of a model, (steps, k, d)."""
+    if not isinstance(model, KMeans):
+        raise TypeError(f"Expected KMeans for the path of its centers, got {type(model).__name__}.")
+    last = model.steps(X)[-1]
+    if not np.array_equal(last.centers, model.cluster_centers_):
+        raise ValueError(
+            "Expected steps that end at the centers of the model, got others. Give the rows that "
+            "it learned from, and set random_state, or init, so that each fit begins alike."
+        )
+    return last.path
+
+
+def draw_cells(model: Any, X: Any, bins: int, labels: Codes, path: Floats | None) -> look.Chart:
+    """Cells of centers, rows in the color of their labels, and where the centers came from."""
     d = model.n_features_in_
     if d > 2:
         raise ValueError(
             f"Expected clusters of one column or two to draw, got {type(model).__name__} of {d} "
             "columns. Fit it to two of them, or to two components of them all."
         )
-    return _line(model, X, bins) if d == 1 else _plane(model, X)
+    X = X.toarray() if sparse.issparse(X) else X
+    if path is not None:  # centers stay where they are while rows are assigned
+        path = path[np.append(True, (np.diff(path, axis=0) != 0).any(axis=(1, 2)))]
+    draw = partial(_line, bins=bins) if d == 1 else _plane
+    return draw(model, X, labels=labels, path=path)
 
 
-def _plane(model: Any, X: Any) -> look.Chart:
+def _plane(model: Any, X: Any, labels: Codes, path: Floats | None) -> look.Chart:
     alt = look.optional("altair")
     nearest = Nearest.of(model)
-    chart = of_model(nearest, X, model.predict(X), TARGET, DEEPEST)
+    chart = of_model(nearest, X, labels, TARGET, DEEPEST)
     place = chart.layer[0].encoding
     values = [{"cluster": k, "x": a, "y": b} for k, (a, b) in enumerate(nearest.means_.tolist())]
     centers = (
@@ -91,17 +118,34 @@ def _plane(model: Any, X: Any) -> look.Chart:
     )
     said = ["Each row belongs to its nearest center; lines are as far from one as from another."]
     said.append("Diamonds are centers, dots are rows.")
-    drawn = over(chart, border(nearest, chart), said, TARGET)
-    drawn.layer.append(centers)
-    return drawn
+    if path is not None:
+        said[1] = "Diamonds are centers, which came along the thin lines; dots are rows."
+    whole = over(chart, border(nearest, chart), said, TARGET)
+    if path is not None:
+        ways = [
+            {"cluster": k, "step": i, "x": float(a), "y": float(b)}
+            for k in range(path.shape[1])
+            for i, (a, b) in enumerate(path[:, k])
+        ]
+        whole.layer.append(_way(alt, ways, place.x, place.y))
+    whole.layer.append(centers)
+    return whole
 
 
-def _line(model: Any, X: Any, bins: int) -> look.Chart:
+def _way(alt: Any, values: list[dict[str, Any]], x: Any, y: Any) -> look.Chart:
+    """The lines that centers came along, thin, with a dot where each began."""
+    line = alt.Chart(alt.InlineData(values=values)).mark_line(
+        color=look.INK, strokeWidth=1.5, point={"color": look.INK, "size": 26}, clip=True
+    )
+    return line.encode(x=x, y=y, detail="cluster:N", order="step:Q", tooltip=["cluster:N"])
+
+
+def _line(model: Any, X: Any, bins: int, labels: Codes, path: Floats | None) -> look.Chart:
     alt = look.optional("altair")
     if not isinstance(bins, int | np.integer) or bins < 1:
         raise ValueError(f"Expected a number of bins, 1 or more, got {bins!r}.")
     column = column_of(model, X, 0)
-    x, codes = column.values, model.predict(X)
+    x, codes = column.values, labels
     seen = np.isfinite(x)
     if not seen.any():
         raise ValueError(f"Expected numbers in column {column.name!r}, all of it is missing.")
@@ -140,6 +184,17 @@ def _line(model: Any, X: Any, bins: int) -> look.Chart:
     )
     inside = cut[(cut > low) & (cut < high)]
     said = ["Bars count the rows; diamonds are centers; rules are halfway between them."]
-    layers = [bars, *rules(alt, inside, (high - low) / look.WIDTH, across), centers]
+    layers = [bars, *rules(alt, inside, (high - low) / look.WIDTH, across)]
+    if path is not None:
+        said.append("The centers came along the thin lines, from the top to the bottom.")
+        down = np.linspace(8, look.HEIGHT - 8, len(path)) if len(path) > 1 else [look.HEIGHT - 8]
+        ways = [
+            {"cluster": k, "step": i, "center": float(path[i, k, 0]), "down": float(down[i])}
+            for k in range(path.shape[1])
+            for i in range(len(path))
+        ]
+        place = alt.X("center:Q", scale=across), alt.Y("down:Q", scale=None, axis=None)
+        layers.append(_way(alt, ways, *place))
+    layers.append(centers)
     title = look.heading(f"{column.name}, by {TARGET}", said)
     return look.sized(alt.layer(*layers), title)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames, validate
-from posterior.data.names import feature_names, quoted
+from posterior.data.names import feature_names, plain, quoted
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
@@ -46,10 +48,7 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
     learned = feature_names(model)
     known = range(d) if learned is None else learned
     names: list[Any] = list(known if frame is None else frame.columns)
-    j = names.index(feature) if feature in names else feature
-    if not isinstance(j, int | np.integer) or not -d <= j < d:
-        raise ValueError(f"Expected one of the columns {names}, got {quoted(feature)}.")
-    j = int(j) % d
+    j = _place(names, feature)
     if d > 1 and not model.__sklearn_tags__().input_tags.allow_nan:
         raise ValueError(
             f"Expected a model of one column, or one that leaves missing cells out, got "
@@ -64,6 +63,30 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
     name = str(names[j]) if learned is not None else f"feature {j}"
     cells = np.asarray(X[:, j], np.float64)
     return Column(name, cells, lambda grid: _array(d, j, grid), support)
+
+
+def column_alone(model: Any, feature: int | str) -> tuple[Column, int]:
+    """The column that was asked for, of a model that comes without rows, and its place."""
+    d, learned = model.n_features_in_, feature_names(model)
+    names: list[Any] = list(range(d) if learned is None else learned)
+    j = _place(names, feature)
+    name = f"feature {j}" if learned is None else str(plain(names[j]))
+    return Column(name, np.empty(0), lambda grid: _array(d, j, grid), "real"), j
+
+
+def _place(names: list[Any], feature: int | str) -> int:
+    j = names.index(feature) if feature in names else feature
+    if not isinstance(j, int | np.integer) or not -len(names) <= j < len(names):
+        raise ValueError(f"Expected one of the columns {names}, got {quoted(feature)}.")
+    return int(j) % len(names)
+
+
+@contextmanager
+def without_names() -> Iterator[None]:
+    """Rows that are made up here have no names, which the model need not be told."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        yield
 
 
 def _frame(like: nw.DataFrame[Any], name: str, values: Floats) -> Any:

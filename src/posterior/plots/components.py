@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Floats
 from posterior.estimators import MixtureClassifier
 from posterior.plots import look
 from posterior.plots.columns import column_of
@@ -21,6 +21,7 @@ INNER, OUTER = 0.5, 0.95  # of a component's rows inside its ellipses
 POINTS, REACH = 161, 3.5  # of a curve, and how many deviations it goes from its mean
 BEYOND = 0.25  # of the rows' extent, by which ellipses may widen the picture
 GREY = "#c3c7ce"
+LOUD, QUIET = {"size": 30, "opacity": 0.8}, {"size": 18, "opacity": 0.45}  # dots, mixed or not
 
 
 def components(
@@ -48,6 +49,17 @@ def components(
     -------
     altair.LayerChart
     """
+    return draw_components(model, X, columns, bins)
+
+
+def draw_components(
+    model: Any,
+    X: Any,
+    columns: int | str | Sequence[Any] | None = None,
+    bins: int = BINS,
+    shares: Floats | None = None,
+) -> look.Chart:
+    """Components over rows; with shares (n, k) of the rows, in the colors that these mix."""
     look.optional("altair")
     if not isinstance(bins, int | np.integer) or bins < 1:
         raise ValueError(f"Expected a number of bins, 1 or more, got {bins!r}.")
@@ -60,25 +72,39 @@ def components(
                 f"Expected finite numbers in {' and '.join(normals.columns)}, got infinity or none."
             )
     if len(normals.columns) == 1:
-        return _histogram(normals, None if cells is None else cells[:, 0], int(bins))
-    return _ellipses(normals, *_sample(model, X, cells))
+        return _histogram(normals, None if cells is None else cells[:, 0], int(bins), shares)
+    mixed = shares is not None and len(normals.components) <= len(look.PALETTE)
+    return _ellipses(normals, *_sample(model, X, cells, shares), mixed)
 
 
-def _sample(model: Any, X: Any, cells: Floats | None) -> tuple[Floats, Array, int]:
-    """Some rows (n, 2), their components, and how many rows there are."""
+def _sample(
+    model: Any, X: Any, cells: Floats | None, shares: Floats | None
+) -> tuple[Floats, Floats, int]:
+    """Some rows (n, 2), their shares in the components (n, k), and how many rows there are."""
     if cells is None:
-        return np.empty((0, 2)), np.empty(0, np.int64), 0
+        return np.empty((0, 2)), np.empty((0, len(model.weights_))), 0
     seen = np.flatnonzero(~np.isnan(cells).any(axis=1))
     n = len(seen)
     if n > MOST:
         seen = np.sort(np.random.default_rng(0).choice(seen, MOST, replace=False))
+    if shares is not None:
+        return cells[seen], shares[seen], n
     rows = some_rows(X, seen)
     by_class = isinstance(model, MixtureClassifier)
     R = model.predict_components(rows) if by_class else model.predict_proba(rows)
-    return cells[seen], R.argmax(axis=1), n
+    return cells[seen], R, n
 
 
-def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> look.Chart:
+def _mixed(R: Floats) -> list[str]:
+    """The colors of components, mixed by the shares of each row to a percent."""
+    palette = [look.PALETTE[k % len(look.PALETTE)] for k in range(R.shape[1])]
+    red_green_blue = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in palette])
+    return [
+        f"#{r:02x}{g:02x}{b:02x}" for r, g, b in (R.round(2) @ red_green_blue).round().astype(int)
+    ]
+
+
+def _ellipses(normals: Normals, points: Floats, R: Floats, n: int, mixed: bool) -> look.Chart:
     alt = look.optional("altair")
     names = normals.components
     drawn = [
@@ -95,9 +121,11 @@ def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> look.Ch
     across = look.number_axis(normals.columns[0], float(largest[0]))
     up = look.number_axis(normals.columns[1], float(largest[1]))
     color = look.colors(names, "component: share")
+    best = R.argmax(axis=1)
+    tints = _mixed(R) if mixed else [None] * len(R)
     dots = [
-        {"class": names[code], "x": float(a), "y": float(b)}
-        for (a, b), code in zip(points, codes, strict=True)
+        {"class": names[k], "x": float(a), "y": float(b), "share": float(r[k]), "tint": tint}
+        for (a, b), k, r, tint in zip(points, best, R, tints, strict=True)
     ]
     lines = [
         {"class": names[k], "level": level, "at": i, "x": float(a), "y": float(b)}
@@ -113,8 +141,14 @@ def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> look.Ch
     text = alt.Chart(alt.InlineData(values=centers)).encode(text="label:N", **place)
     layers = [
         alt.Chart(alt.InlineData(values=dots))
-        .mark_point(filled=True, size=18, opacity=0.45, clip=True)
-        .encode(color=color, **place),
+        .mark_point(
+            filled=True, size=30 if mixed else 18, opacity=0.8 if mixed else 0.45, clip=True
+        )
+        .encode(
+            **({"fill": alt.Fill("tint:N", scale=None)} if mixed else {"color": color}),
+            tooltip=["class:N", alt.Tooltip("share:Q", format=".1%")],
+            **place,
+        ),
         alt.Chart(alt.InlineData(values=lines))
         .mark_line(strokeWidth=2, clip=True)
         .encode(
@@ -134,6 +168,8 @@ def _ellipses(normals: Normals, points: Floats, codes: Array, n: int) -> look.Ch
     ]
     said = "Half of a component's rows lie inside its solid line, 95 % inside the dashed one."
     rows = [f"{len(points):,} of {n:,} rows are drawn."] if len(points) < n else []
+    if mixed:
+        rows.insert(0, "A row has the colors of the components that share it.")
     return alt.layer(*layers).properties(
         width=look.WIDTH,
         height=look.HEIGHT * 5 // 4,
@@ -160,7 +196,9 @@ def _extent(points: Floats, rings: Floats) -> tuple[Floats, Floats]:
     return low - room, high + room
 
 
-def _histogram(normals: Normals, cells: Floats | None, bins: int) -> look.Chart:
+def _histogram(
+    normals: Normals, cells: Floats | None, bins: int, shares: Floats | None
+) -> look.Chart:
     alt = look.optional("altair")
     names, seen = normals.components, normals.weight > 0
     mean, deviation = normals.mean[:, 0], np.sqrt(normals.covariance[:, 0, 0])
@@ -197,40 +235,65 @@ def _histogram(normals: Normals, cells: Floats | None, bins: int) -> look.Chart:
         .mark_line(strokeWidth=2.5, clip=True)
         .encode(color=color, **place),
     ]
-    said = "Lines are the components, share × density; the dashed line is their sum."
+    told = ["Lines are the components, share × density; the dashed line is their sum."]
     if len(x):
-        said = f"Bars count {len(x):,} rows. {said}"
-        layers.insert(0, _bars(alt, x, edges, across, below, up))
+        if shares is None:
+            told[0] = f"Bars count {len(x):,} rows. {told[0]}"
+            layers.insert(0, _bars(alt, x, edges, across, below, up))
+        else:
+            assert cells is not None
+            R = shares[~np.isnan(cells)]
+            parts = [(name, R[:, k]) for k, name in enumerate(names)]
+            layers.insert(0, _bars(alt, x, edges, across, below, up, parts, color))
+            told.insert(0, f"Bars count {len(x):,} rows, in the colors of those that share them.")
     return alt.layer(*layers).properties(
         width=look.WIDTH,
         height=look.HEIGHT,
-        title=look.heading(_title(normals), [said]),
+        title=look.heading(_title(normals), told),
         view=alt.ViewBackground(stroke=None),
     )
 
 
-def _bars(alt: Any, x: Floats, edges: Floats, across: Any, below: Any, up: Any) -> look.Chart:
-    """Of area 1 together."""
-    counts = np.histogram(x, edges)[0]
-    bars = [
-        {
-            "from": float(edges[b]),
-            "to": float(edges[b + 1]),
-            "rows": int(counts[b]),
-            "height": float(counts[b] / (len(x) * (edges[b + 1] - edges[b]))),
-        }
-        for b in np.flatnonzero(counts)
-    ]
+def _bars(
+    alt: Any,
+    x: Floats,
+    edges: Floats,
+    across: Any,
+    below: Any,
+    up: Any,
+    parts: Sequence[tuple[str, Floats | None]] = (("", None),),
+    color: Any = None,
+) -> look.Chart:
+    """Of area 1 together; those of several parts of the rows stand on each other."""
+    bars, under = [], np.zeros(len(edges) - 1)
+    for name, share in parts:
+        counts = np.histogram(x, edges, weights=share)[0]
+        height = counts / (len(x) * np.diff(edges))
+        bars += [
+            {
+                "class": name,
+                "from": float(edges[b]),
+                "to": float(edges[b + 1]),
+                "rows": float(counts[b]),
+                "low": float(under[b]),
+                "height": float(under[b] + height[b]),
+            }
+            for b in np.flatnonzero(counts)
+        ]
+        under = under + height
+    look_of_bars = {"color": GREY} if color is None else {"opacity": 0.45}
     return (
         alt.Chart(alt.InlineData(values=bars))
-        .mark_bar(color=GREY, binSpacing=0, clip=True)
+        .mark_bar(binSpacing=0, clip=True, **look_of_bars)
         .encode(
             x=alt.X("from:Q", bin="binned", scale=across, axis=below),
             x2="to:Q",
-            y=alt.Y("height:Q", stack=None, axis=up),
+            y=alt.Y("low:Q", axis=up),
+            y2="height:Q",
+            **({} if color is None else {"color": color}),
             tooltip=[
                 *(alt.Tooltip(f"{field}:Q", format=look.DIGITS) for field in ("from", "to")),
-                alt.Tooltip("rows:Q", format=","),
+                alt.Tooltip("rows:Q", format=",.4~r"),
             ],
         )
     )

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import frames
 from posterior.data.names import plain
 from posterior.data.typing import Codes, Floats
-from posterior.plots.columns import Column, column_of, observed
+from posterior.evaluation.quadratics import quadratics
+from posterior.plots.columns import Column, column_alone, column_of, observed, without_names
 from posterior.plots.look import DIGITS, HEIGHT, INK, WIDTH, Chart, axis, colors, heading, optional
 
 POINTS, POINTS_NEAR = 101, 29  # of a curve: over the whole picture, and about its class
@@ -29,8 +30,8 @@ class Joint(Protocol):
 
 def densities(
     model: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     feature: int | str = 0,
     bins: int = 60,
     boundaries: Sequence[float] | None = None,
@@ -46,7 +47,8 @@ def densities(
         Of one column, or one that leaves missing cells out, such as `GaussianNB`: then the curves
         are those of the one column, whatever the others hold.
     X, y : as in `fit`
-        The rows to count; rows where the column is missing are left out.
+        The rows to count; rows where the column is missing are left out. Classes that are normal
+        need none: their curves are drawn alone.
     feature : int or str, default=0
         Position or name of the column.
     bins : int, default=60
@@ -63,21 +65,28 @@ def densities(
     if not isinstance(bins, int | np.integer) or bins < 1:
         raise ValueError(f"Expected a number of bins, 1 or more, got {bins!r}.")
     target = y if isinstance(y, str) else getattr(y, "name", None)
-    if isinstance(y, str):
-        X, y = frames.split_target(X, y)
-    column = column_of(model, X, feature)
-    x, codes = observed(column, y, model.classes_)
     names = [str(plain(label)) for label in model.classes_]
-    near = [_near(x[codes == k]) for k in range(len(names))]
-    edges = bin_edges(x, int(bins))
+    if X is None:
+        column, j = column_alone(model, feature)
+        near, edges, bars = _near_normals(model, j), np.empty(0), []
+    else:
+        if isinstance(y, str):
+            X, y = frames.split_target(X, y)
+        column = column_of(model, X, feature)
+        x, codes = observed(column, y, model.classes_)
+        near = [_near(x[codes == k]) for k in range(len(names))]
+        edges = bin_edges(x, int(bins))
+        bars = bars_of(x, codes, names, edges)
     low, high = (float(f(np.concatenate([edges, *near]))) for f in (np.min, np.max))
-    bars = bars_of(x, codes, names, edges)
-    curves = _curves(model, column, names, near, np.linspace(low, high, POINTS))
+    with without_names():
+        curves = _curves(model, column, names, near, np.linspace(low, high, POINTS))
 
     cut = np.sort(np.asarray([] if boundaries is None else boundaries, np.float64).ravel())
     inside = cut[(cut >= low) & (cut <= high)]
     outside = cut[(cut < low) | (cut > high)]
-    subtitle = ["Bars count the rows; lines are the model, class share × density."]
+    subtitle = ["Lines are the model, class share × density."]
+    if bars:
+        subtitle = ["Bars count the rows; lines are the model, class share × density."]
     if len(outside):
         noun = "a boundary" if len(outside) == 1 else "boundaries"
         places = ", ".join(map(_digits, outside))
@@ -131,6 +140,22 @@ def _near(x: Floats) -> Floats:
     if not len(x):
         return x
     return np.asarray(x.mean() + x.std() * np.linspace(-REACH, REACH, POINTS_NEAR))
+
+
+def _near_normals(model: Any, j: int) -> list[Floats]:
+    """The same of classes that are normal, by their means and deviations in column j."""
+    found = quadratics(model)
+    if (normals := found.normals()) is None:
+        raise ValueError(
+            f"Expected rows to draw beside {type(model).__name__}, whose classes are not all "
+            "normal, got none. Give X and y."
+        )
+    at = np.linspace(-REACH, REACH, POINTS_NEAR)
+    near = {
+        plain(label): mean[j] + deviation[j] * at
+        for label, mean, deviation in zip(found.classes, *normals, strict=True)
+    }
+    return [near.get(plain(label), np.empty(0)) for label in model.classes_]
 
 
 def bin_edges(x: Floats, bins: int) -> Floats:

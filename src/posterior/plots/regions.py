@@ -139,7 +139,13 @@ def regions(
 
 
 def of_model(
-    model: Predicts, X: Any, y: Any, target: str, deepest: float = DEEPEST, steps: int = STEPS
+    model: Predicts,
+    X: Any,
+    y: Any,
+    target: str,
+    deepest: float = DEEPEST,
+    steps: int = STEPS,
+    columns: tuple[str, str] | None = None,
 ) -> look.Chart:
     """The regions of a model of two columns, shaded in so many steps, and some of the rows."""
     found = plane(model, X)
@@ -157,7 +163,7 @@ def of_model(
         found.codes,
         (found.probability * steps).round() / steps,
         found.classes.tolist(),
-        found.columns,
+        columns or found.columns,
         shown,
         target,
         deepest,

@@ -12,6 +12,7 @@ from posterior.evaluation.boundary import decision_boundary
 from posterior.evaluation.contour import Box, Curve
 from posterior.evaluation.quadratics import middle, quadratics
 from posterior.plots import look
+from posterior.plots.columns import without_names
 from posterior.plots.normals import Normals
 from posterior.plots.regions import of_model
 
@@ -22,7 +23,7 @@ LINES = 64  # of the grid on which boundaries are found
 STRAIGHT = 1e-9  # of the length: how far from a straight line its points may be
 
 
-def separation(model: Any, X: Any, y: Any = None, target: str = "class") -> look.Chart:
+def separation(model: Any, X: Any = None, y: Any = None, target: str = "class") -> look.Chart:
     """What a model of two columns answers anywhere, where the answer changes, and the rows.
 
     A class that is normal has two ellipses, which hold half and 95 % of its rows.
@@ -32,7 +33,8 @@ def separation(model: Any, X: Any, y: Any = None, target: str = "class") -> look
     model : fitted classifier
         With the boundaries of `decision_boundary`.
     X, y : as in `fit`
-        Of many rows, 500 are drawn; without y none.
+        Of many rows, 500 are drawn; without y none. Without X, the plane is where
+        `decision_boundary` looks by itself.
     target : str, default="class"
         What the classes are.
 
@@ -40,7 +42,16 @@ def separation(model: Any, X: Any, y: Any = None, target: str = "class") -> look
     -------
     altair.LayerChart
     """
-    chart = of_model(model, X, y, target, DEEPEST, STEPS)
+    if X is None:
+        found = decision_boundary(model, form="curves")
+        corners = np.array(found.box).T
+        with without_names():
+            regions = of_model(model, corners, None, target, DEEPEST, STEPS, found.feature_names)
+        return _over(model, regions, None, target)
+    return _over(model, of_model(model, X, y, target, DEEPEST, STEPS), y, target)
+
+
+def _over(model: Any, chart: look.Chart, y: Any, target: str) -> look.Chart:
     names = [str(plain(label)) for label in model.classes_]
     rings = _ellipses(model, names) if len(names) <= len(look.PALETTE) else []
     said = ["Colors are the most probable class, paler where it is less certain."]

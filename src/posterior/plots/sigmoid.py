@@ -9,18 +9,26 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from posterior.data import frames
-from posterior.data.names import plain
+from posterior.data.names import feature_names, plain
 from posterior.data.typing import Floats
 from posterior.evaluation.plane import Predicts
 from posterior.plots import look
 
 POINTS = 201  # of the curve
+LOG_ODDS = 6  # from the middle of a curve that comes without rows to its ends
 MARGIN = 0.04  # of the width, at either side of the rows
 
 
 @overload
 def sigmoid(
-    x: Predicts, y: Any, intercept: Any, /, *, name: str = ..., answer: str = ..., bins: int = ...
+    x: Predicts,
+    y: Any = ...,
+    intercept: Any = ...,
+    /,
+    *,
+    name: str = ...,
+    answer: str = ...,
+    bins: int = ...,
 ) -> look.Chart: ...
 @overload
 def sigmoid(
@@ -35,8 +43,8 @@ def sigmoid(
 ) -> look.Chart: ...
 def sigmoid(
     x: Any,
-    y: Any,
-    intercept: Any,
+    y: Any = None,
+    intercept: Any = None,
     slope: Any = None,
     *,
     name: str = "x",
@@ -45,8 +53,9 @@ def sigmoid(
 ) -> look.Chart:
     """p(y = 1 | x) = 1 / (1 + exp(-(b + w x))) as a curve, and the share of ones in bins of x.
 
-    `sigmoid(model, X, y)` draws a logistic regression of one column and two classes; column, zeros
-    and ones, and coefficients may also be given themselves.
+    `sigmoid(model, X, y)` draws a logistic regression of one column and two classes, and
+    `sigmoid(model)` its curve alone; column, zeros and ones, and coefficients may also be given
+    themselves.
 
     Where the model is right the dots lie on the curve, the large ones closest. The chart holds
     counts, never a row.
@@ -70,16 +79,27 @@ def sigmoid(
     """
     if isinstance(x, Predicts):
         return _of_model(x, y, intercept, name, bins)
-    alt = look.optional("altair")
     b, w = float(intercept), float(slope)
     if not (np.isfinite(b) and np.isfinite(w)):
         raise ValueError(f"Expected a finite intercept and slope, got {b} and {w}.")
     if not isinstance(bins, int | np.integer) or bins < 1:
         raise ValueError(f"Expected a number of bins, 1 or more, got {bins!r}.")
     cells, ones = observed(x, y)
-    dots = _dots(cells, ones, int(bins))
     spare = MARGIN * (cells.max() - cells.min()) or 1.0
-    low, high = float(cells.min() - spare), float(cells.max() + spare)
+    span = float(cells.min() - spare), float(cells.max() + spare)
+    return _curve(b, w, span, _dots(cells, ones, int(bins)), name, answer)
+
+
+def _curve(
+    b: float,
+    w: float,
+    span: tuple[float, float],
+    dots: list[dict[str, Any]],
+    name: str,
+    answer: str,
+) -> look.Chart:
+    """The curve of b + w x between two places, and dots if there are some."""
+    alt, (low, high) = look.optional("altair"), span
     grid = np.linspace(low, high, POINTS)
     curve = [
         {"x": float(a), "probability": float(p)}
@@ -113,8 +133,12 @@ def sigmoid(
             ],
         )
     )
-    said = [f"Dots: share of {answer} among the rows of a bin, larger for more rows; line: model."]
-    layers = [line, marks]
+    layers, said = [line], []
+    if dots:
+        layers.append(marks)
+        said = [
+            f"Dots: share of {answer} among the rows of a bin, larger for more rows; line: model."
+        ]
     half = -b / w if w else np.inf
     if low <= half <= high:
         layers += _boundary(alt, half, across)
@@ -134,16 +158,28 @@ def _of_model(model: Any, X: Any, y: Any, name: str, bins: int) -> look.Chart:
             f"Expected a logistic regression of one column and two classes, got coefficients of "
             f"shape {np.shape(model.coef_)}. Fit it to one column."
         )
+    second = plain(model.classes_[1])
+    line = float(model.intercept_[0]), float(model.coef_[0, 0])
+    if X is None:
+        known = feature_names(model)
+        name = name if known is None or name != "x" else str(plain(known[0]))
+        return _curve(*line, _around(*line), [], name, str(second))
     frame = frames.as_frame(X)
     if frame is not None:
         name = str(plain(frame.columns[0])) if name == "x" else name
         x = frames.numbers(frame.get_column(frame.columns[0]))
     else:
         x = np.asarray(X, np.float64)[:, 0]
-    second = plain(model.classes_[1])
     ones = np.array([label == second for label in np.asarray(y).tolist()], float)
-    line = float(model.intercept_[0]), float(model.coef_[0, 0])
     return sigmoid(x, ones, *line, name=name, answer=str(second), bins=bins)
+
+
+def _around(b: float, w: float) -> tuple[float, float]:
+    """Where the curve of b + w x rises: within log odds of so many of its middle."""
+    if w == 0:
+        return -1.0, 1.0
+    half, reach = -b / w, LOG_ODDS / abs(w)
+    return half - reach, half + reach
 
 
 def observed(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from posterior.data.table import Table
 from posterior.data.typing import Floats, Integers
 from posterior.estimators import LogisticRegression
 from posterior.plots import look
@@ -119,10 +120,14 @@ def _ascent(alt: Any, model: Any) -> look.Chart:
     return alt.vconcat(left, slope, spacing=18).properties(title=look.heading("The way up", said))
 
 
+def starts_of(model: Any) -> Table | None:
+    """The starts of a fit; a stream, or what was stated, has none."""
+    return getattr(model, "starts_", None)
+
+
 def _other_starts(model: Any) -> tuple[Floats, Integers]:
     """Objectives and numbers of steps of all starts that arrived, but the best one."""
-    starts = getattr(model, "starts_", None)  # of a fit, not of a stream
-    if starts is None:
+    if (starts := starts_of(model)) is None:
         return np.empty(0), np.empty(0, np.int64)
     ends = np.asarray(starts["objective"], np.float64)
     others = (np.arange(len(ends)) != ends.argmax()) & np.isfinite(ends)  # or collapsed

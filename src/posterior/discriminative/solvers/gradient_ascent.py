@@ -36,16 +36,20 @@ class GradientAscent:
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
         coef, trace, converged = start, Trace(objective), self.tol == 0
+        q = objective.gradient(coef)
+        trace.add(q, self.step)
         for _ in range(self.max_iter):
-            q = objective.gradient(coef)
-            trace.add(q, self.step)
             change = -self.step * q.gradient
-            coef = coef + change
+            with np.errstate(over="ignore", invalid="ignore"):
+                ahead = objective.gradient(coef + change)
+            if np.isfinite(q.value) and not np.isfinite(ahead.value):
+                return trace.end(coef, False, OVERSHOT)  # beyond all numbers
+            coef, q = coef + change, ahead
+            trace.add(q, self.step)
             watch(coef)
             if np.abs(change).max(initial=0.0) < self.tol:
                 converged = True
                 break
-        trace.add(objective.gradient(coef), self.step)
         # without a tolerance the steps are all that was asked, unless they lead away
         if diverged(trace.steps) or (not converged and overshot(trace.steps)):
             return trace.end(coef, False, OVERSHOT)

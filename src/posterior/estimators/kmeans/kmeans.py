@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
+from posterior.data.pictured import Run
 from posterior.data.typing import Floats
 from posterior.estimators import remote
 from posterior.estimators.estimator import learned
@@ -161,7 +163,9 @@ class KMeans(Clusters):
 
         Each has `number`, `kind` ("assign" or "move"), `centers`, `labels` and `inertia`, and
         prints as a line. The last is what `fit` finds with the same settings; of several starts
-        these are the steps of the best. The model itself learns nothing.
+        these are the steps of the best. `step.model` is the estimator with the centers of a step,
+        and `step.plot()` draws cells, rows and the path of the centers so far, of one column or
+        two. The model itself learns nothing.
 
         Examples
         --------
@@ -178,10 +182,10 @@ class KMeans(Clusters):
         self._validate_params()
         remote.refuse_elsewhere(X, "steps")
         reader, points = self._read(X, sample_weight)
-        starts: list[tuple[ClusterStep, ...]] = []
-        follow = partial(followed, starts)
+        runs: list[Run] = []
+        follow = partial(followed, runs, Run(X, None, partial(_left_by, clone(self), reader)))
         self._found(reader, points, check_random_state(self.random_state), follow)
-        return min(starts, key=lambda steps: steps[-1].inertia)
+        return tuple(min(runs, key=lambda run: run.steps[-1].inertia).steps)
 
     def _found(
         self,
@@ -222,3 +226,10 @@ class KMeans(Clusters):
             inertias=best.inertias,
             reason=best.reason,
         )
+
+
+def _left_by(model: KMeans, reader: Reader, step: ClusterStep) -> KMeans:
+    """The estimator with the centers of a step."""
+    found = clone(model)
+    found.fitted_ = FittedClusters(reader, step.centers)
+    return found

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from sklearn.base import clone
+
+from posterior.data.pictured import Run
+from posterior.discriminative.fitted_logistic import FittedLogistic, mean_row
 from posterior.discriminative.steps import LogisticStep, ascended, by_examples
 from posterior.estimators import remote
+from posterior.readers.encoded import Encoded
+from posterior.readers.labels import Labels
 
 
 def steps(
@@ -21,7 +28,9 @@ def steps(
 
     Each has `number`, `intercept`, `coef`, `log_likelihood`, `gradient` and `length`, and prints
     as a line. The last is what `fit` finds with the same settings. Steps that are too long are
-    named, with a length that is not. The model itself learns nothing.
+    named, with a length that is not. `step.model` is the estimator with the coefficients of a step,
+    and `step.plot()` draws its curve or line, and where it stands on the hill. The model itself
+    learns nothing.
 
     Parameters
     ----------
@@ -46,15 +55,24 @@ def steps(
     """
     self._validate_params()
     remote.refuse_elsewhere(X, "steps")
-    rule, (reader, _, rows) = self._rule(), self._rows(X, y, sample_weight, offset)
+    rule, (reader, labels, rows) = self._rule(), self._rows(X, y, sample_weight, offset)
     objective = rule.objective(rows, reader, self.engine_)
     start, dtype = self._start(objective), rule.dtype(X)
+    run = Run(X, y, partial(_left_by, clone(self), reader, labels))
     if not one_example:
-        return ascended(rule, objective, start, reader, dtype)
+        return ascended(rule, objective, start, reader, dtype, run)
     if self.solver != "gradient-ascent":
         raise ValueError(
             "Expected solver='gradient-ascent' for the one-example rule, whose step is that of "
             f"the ascent, got {self.solver!r}."
         )
     reader.check(rows.X, fitting=True)
-    return by_examples(objective, start, self.step, self.max_iter, dtype)
+    return by_examples(objective, start, self.step, self.max_iter, dtype, run)
+
+
+def _left_by(model: Any, reader: Encoded, labels: Labels, step: LogisticStep) -> Any:
+    """The estimator with the coefficients of a step."""
+    found, ground = clone(model), step.ground
+    typical = mean_row(ground.rows.sample, ground.engine)
+    found.fitted_ = FittedLogistic(reader, labels, step.coef, step.intercept, typical)
+    return found

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import DensityMixin
+from sklearn.base import DensityMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
+from posterior.data.pictured import Run
 from posterior.data.rows import HIDDEN, Features, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
@@ -22,7 +24,7 @@ from posterior.estimators import answer_files, joint_answers, remote
 from posterior.estimators.classifier import explained
 from posterior.estimators.estimator import Estimator, learned
 from posterior.generative.em import Ascent, Hidden, Stop
-from posterior.generative.em_steps import EMStep, FollowedAscent, FollowedGroups
+from posterior.generative.em_steps import EMStep, FollowedAscent, FollowedGroups, left_by
 from posterior.generative.evidence_terms import Explanation
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
@@ -157,7 +159,9 @@ class MixtureBase(DensityMixin, Estimator):
         Each has `number`, `kind` ("expect" or "maximize"), `responsibilities`, `shares`,
         `parameters`, `q`, `bound` and `log_likelihood`, and prints as a line. The last is what
         `fit` finds with the same settings; of several starts these are the steps of the best.
-        The model itself learns nothing.
+        `step.model` is the estimator with the components of a step, and `step.plot()` draws them
+        over the rows, each in the colors of the components that share it. The model itself learns
+        nothing.
 
         Examples
         --------
@@ -177,7 +181,9 @@ class MixtureBase(DensityMixin, Estimator):
                 f"{got}."
             )
         reader, rows = self._learned(X, sample_weight)
-        table = FollowedGroups(reader, self.rule(reader), rows, self.engine_)
+        rule = self.rule(reader)
+        run = Run(X, None, partial(left_by, clone(self), reader, rule))
+        table = FollowedGroups(reader, rule, rows, self.engine_, run)
         (k,) = numbers_of(self.n_components, len(rows))
         ascent, _ = self._best_start(table, k, check_random_state(self.random_state))
         assert isinstance(ascent, FollowedAscent)

@@ -33,6 +33,7 @@ from posterior.generative.em import Hidden
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule, PseudoShares
 from posterior.generative.joint import Joint
+from posterior.generative.known_components import known_parts
 from posterior.generative.select_components import CRITERIA
 from posterior.generative.start import STARTS
 from posterior.readers.labels import Labels
@@ -86,6 +87,11 @@ class GaussianMixture(MixtureBase):
         How numbers of components are compared.
     accelerate : bool, default=False
         Extrapolate the steps of EM (SQUAREM); the likelihood still never falls.
+    known : mapping, optional
+        What is known beforehand and stays as it is: "weights", "means" and "covariances", in the
+        shapes of `weights_`, `means_` and `covariances_`, or what broadcasts to them, with NaN for
+        a component of which the data shall say it. `known={"weights": [0.5, 0.5]}` has equal
+        shares, `known={"means": [[0.0], [np.nan]]}` the mean of the first component.
 
     Attributes
     ----------
@@ -108,6 +114,13 @@ class GaussianMixture(MixtureBase):
     >>> model = GaussianMixture(2, covariance_type="EII", random_state=0).fit(X)
     >>> model.covariances_.ravel().round(4).tolist()  # one variance for both
     [0.0667, 0.0667]
+
+    EM as lectures state it: equal shares, one known variance, and means to be found.
+
+    >>> known = {"weights": [0.5, 0.5], "covariances": 0.1}
+    >>> model = GaussianMixture(2, covariance_type="spherical", means_init=[[1], [2]], known=known)
+    >>> model.fit(X).means_.round(3).ravel().tolist(), model.n_parameters_
+    ([1.0, 5.0], 2)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -133,6 +146,7 @@ class GaussianMixture(MixtureBase):
         "prior_rows": [Interval(Real, 0, None, closed="left"), None],
         "criterion": [StrOptions(set(CRITERIA))],
         "accelerate": ["boolean"],
+        "known": [Mapping, None],
     }
 
     def __init__(
@@ -155,6 +169,7 @@ class GaussianMixture(MixtureBase):
         prior_rows: float | None = None,
         criterion: str = "bic",
         accelerate: bool = False,
+        known: Mapping[str, Any] | None = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -173,6 +188,7 @@ class GaussianMixture(MixtureBase):
         self.prior_rows = prior_rows
         self.criterion = criterion
         self.accelerate = accelerate
+        self.known = known
 
     @classmethod
     def of(
@@ -237,7 +253,9 @@ class GaussianMixture(MixtureBase):
 
     def rule(self, reader: Reader) -> MixtureRule:
         remedy = "reg_covar" if self.prior_rows is None else "prior_rows"
-        return MixtureRule(self._family(), PseudoShares(self.prior_rows or 0.0), remedy)
+        family, rows = self._family(), self.prior_rows or 0.0
+        shares, parts = known_parts(self.known, family, self.n_components, reader.columns.n)
+        return MixtureRule(family, PseudoShares(rows, known=shares), remedy, parts)
 
     def _family(self) -> MultivariateGaussian | Gaussian:
         rows = self.prior_rows or 0.0
@@ -258,12 +276,19 @@ class GaussianMixture(MixtureBase):
         weights = normal.checked_weights(self.weights_init, k)
         means = normal.checked_means(self.means_init, k, d)
         roots = normal.checked_precisions(self.precisions_init, kind, k, d)
+        known = table.rule.known
         if weights is None or means is None or roots is None:
+            if known is not None:  # which would move the first guess before it is put in order
+                table = replace(table, rule=replace(table.rule, known=None))
+                hidden = table.among(k)
             joint = super()._first(table, k, hidden, random)
+            if known is not None and means is None:
+                joint = normal.in_order(joint, known.places(joint))
             weights = np.exp(joint.log_prior) if weights is None else weights
             means = joint.parameters.mean if means is None else means
             roots = normal.roots(joint) if roots is None else roots
-        return normal.joint_of(self._family(), weights, means, roots)
+        joint = normal.joint_of(self._family(), table.rule.prior.given(weights), means, roots)
+        return joint if known is None else known.placed(joint)
 
     def state(self, name: str, value: Any) -> None:
         """Note an attribute that is set by hand; all together make a model that saw no rows."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from posterior.data import pictured
+from posterior.data.pictured import Run
 from posterior.data.typing import Codes, Floats
 from posterior.generative.kmeans.lloyd import Clustering, lloyd
 from posterior.generative.kmeans.points import Points
@@ -21,6 +23,19 @@ class ClusterStep:
     centers: Floats  # (k, d)
     labels: Codes  # (n,)
     inertia: float
+    run: Run
+
+    plot = pictured.plot
+
+    @property
+    def model(self) -> Any:
+        """The estimator with these centers."""
+        return self.run.fitted(self)
+
+    @property
+    def path(self) -> Floats:
+        """The centers of every step so far, (number, k, d)."""
+        return np.stack([step.centers for step in self.run.steps[: self.number]])
 
     def __str__(self) -> str:
         centers = " ".join(f"({', '.join(f'{x:.4g}' for x in c)})" for c in self.centers)
@@ -31,14 +46,16 @@ class ClusterStep:
     __repr__ = __str__
 
 
-def followed(starts: list[tuple[ClusterStep, ...]], points: Points, *given: Any) -> Clustering:
-    """`lloyd`, whose steps are added to those of earlier starts."""
-    steps: list[ClusterStep] = []
+def followed(runs: list[Run], run: Run, points: Points, *given: Any) -> Clustering:
+    """`lloyd`, whose steps are a run that is added to those of earlier starts."""
+    run = run.anew()
 
     def note(kind: str, centers: Floats, labels: Codes) -> None:
         inertia = float(points.weights @ points.geometry.apart(points.X, centers[labels]))
-        steps.append(ClusterStep(len(steps) + 1, kind, centers, labels.copy(), inertia))
+        number = len(run.steps) + 1
+        run.steps.append(ClusterStep(number, kind, centers, labels.copy(), inertia, run))
 
     clustering = lloyd(points, *given, watch=note)
-    starts.append((*steps[:-1], replace(steps[-1], inertia=clustering.inertia)))
+    run.steps[-1] = replace(run.steps[-1], inertia=clustering.inertia)
+    runs.append(run)
     return clustering
