@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import linalg, optimize, spatial, stats
+from sklearn.datasets import load_iris
 
 import posterior
-from posterior import DegenerateError, GaussianMixture, MultivariateGaussian
+from posterior import DegenerateError, GaussianMixture, MultivariateGaussian, plots
 from posterior.families.covariance_forms import FORMS, formed
 
 # R: mclustBIC(faithful), the line of two components; mclust's BIC is ours with the other sign
@@ -39,7 +42,7 @@ def faithful(shared_data: Path) -> Any:
     return pd.read_csv(shared_data / "faithful.csv").iloc[:, -2:].to_numpy(float)
 
 
-def mixture(form: str, k: int = 2, **settings: Any) -> GaussianMixture:
+def mixture(form: Any, k: Any = 2, **settings: Any) -> GaussianMixture:
     settings = {"reg_covar": 0, "tol": 1e-9, "max_iter": 2000, "random_state": 0, **settings}
     return GaussianMixture(k, covariance_type=form, **settings)
 
@@ -81,7 +84,7 @@ def test_no_other_optimizer_climbs_higher(form: str, faithful: Any) -> None:
         ]
         return float(np.log(sum(density)).sum())
 
-    values, axes = np.linalg.eigh(model.covariances_[0])
+    axes = np.linalg.eigh(model.covariances_[0])[1]
     along = np.log(np.einsum("ji,kjl,li->ki", axes, model.covariances_, axes))
     turn = np.arctan2(axes[1, 0], axes[0, 0])
     shares, means = model.weights_, model.means_.ravel()
@@ -242,6 +245,76 @@ def test_answers_files_weights_and_gaps(form: str, tmp_path: Path) -> None:
     assert np.diff(met.lower_bounds_).min() > -1e-9
 
 
+# ---- which form ----
+
+
+@pytest.fixture(scope="module")
+def iris_by_form() -> tuple[Any, GaussianMixture]:
+    X = load_iris().data
+    return X, mixture(["EEE", "VVE", "VEV", "VVV"], [1, 2, 3], tol=1e-7).fit(X)
+
+
+def test_iris_is_two_groups_of_one_shape_as_mclust_has_it(iris_by_form: Any) -> None:
+    # R: summary(Mclust(iris[, 1:4])): VEV, 2 components, log-likelihood, BIC and ICL
+    X, model = iris_by_form
+    assert (model.covariance_type_, model.n_components_) == ("VEV", 2)
+    assert model.score(X) * 150 == pytest.approx(-215.7259, abs=1e-4)
+    assert -model.bic(X) == pytest.approx(-561.7285, abs=1e-3)
+    assert -model.icl(X) == pytest.approx(-561.7289, abs=1e-3)
+    table = dict(zip(model.selection_["covariance_type"], model.selection_["bic"], strict=False))
+    assert list(table) == ["EEE", "VVE", "VEV", "VVV"]
+    one = model.selection_["n_components"] == 1  # where all forms are one
+    assert model.selection_["bic"][one] == pytest.approx(829.9782, abs=1e-4)
+
+
+def test_every_line_of_the_choice_is_a_fit_of_its_own(iris_by_form: Any) -> None:
+    X, model = iris_by_form
+    assert len(model.selection_) == 12
+    kinds, numbers = model.selection_["covariance_type"], model.selection_["n_components"]
+    for form in ("EEE", "VVV"):
+        (line,) = np.flatnonzero((kinds == form) & (numbers == 2))
+        alone = mixture(form, 2, tol=1e-7).fit(X)
+        assert model.selection_["bic"][line] == pytest.approx(alone.bic(X), abs=1e-3)
+        assert model.selection_["n_parameters"][line] == alone.n_parameters_
+
+
+def test_the_choice_as_a_table_of_forms_and_numbers(iris_by_form: Any) -> None:
+    _, model = iris_by_form
+    table = model.selection_table()
+    assert list(table.columns) == ["n_components", "EEE", "VVE", "VEV", "VVV"]
+    assert table["VEV"].tolist()[1] == "561.728*"
+    assert str(table).count("*") == 1
+    assert model.selection_table("icl")["VEV"].tolist()[1] == "561.729*"
+    with pytest.raises(ValueError, match=r"criterion of \['bic', 'aic', 'icl'\], got 'held_out'"):
+        model.selection_table("held_out")
+    with pytest.raises(ValueError, match='covariance_type="all"'):
+        mixture("VEV").fit(groups()).selection_table()
+
+
+def test_a_chosen_form_is_kept(iris_by_form: Any, tmp_path: Path) -> None:
+    X, model = iris_by_form
+    posterior.save(model, tmp_path / "m")
+    again = posterior.load(tmp_path / "m")
+    assert again.covariance_type_ == "VEV"
+    assert str(again.selection_table()) == str(model.selection_table())
+    again.partial_fit(X[::2])
+    assert again.covariance_type_ == "VEV"
+    along = np.linalg.eigvalsh(again.covariances_)
+    ratio = along[0] / along[1]  # of one shape: all axes by the same factor
+    assert ratio == pytest.approx(ratio[0], rel=1e-6)
+    assert "2 VEV, of 1 to 3" in json.dumps(plots.selection(model).to_dict())
+
+
+def test_all_forms_are_the_fourteen_of_mclust() -> None:
+    model = mixture("all", 2, tol=1e-4).fit(groups())
+    expected = "EII VII EEI VEI EVI VVI EEE VEE EVE VVE EEV VEV EVV VVV".split()
+    assert model.selection_["covariance_type"].tolist() == expected
+    held = mixture(["EII", "tied"], [2, 3], criterion="held_out", tol=1e-4).fit(groups())
+    best = int(held.selection_["held_out"].argmax())
+    assert held.covariance_type_ == held.selection_["covariance_type"][best]
+    assert held.n_components_ == held.selection_["n_components"][best]
+
+
 def test_one_column() -> None:
     x = groups()[:, :1]
     equal, tied = mixture("EII", 3).fit(x), mixture("tied", 3).fit(x)
@@ -251,6 +324,14 @@ def test_one_column() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="covariance_type"):
         mixture("XYZ").fit(groups())
+    for several in ([], ["EII", "XYZ"], [2]):
+        with pytest.raises(ValueError, match=r"Expected types of covariance .* got \["):
+            mixture(several).fit(groups())
+    several = mixture(["EII", "VVV"], criterion="held_out")
+    with pytest.raises(ValueError, match=r"Expected 'bic' or 'icl' .* got 'held_out'"):
+        several.fit(duckdb.from_df(pd.DataFrame(groups(), columns=["a", "b", "c"])))
+    with pytest.raises(ValueError, match="Expected one covariance_type"):
+        mixture(["EII", "VVV"]).steps(groups())
     with pytest.raises(DegenerateError, match="increase reg_covar"):
         mixture("EVV").fit(np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 7.0], [0.0, 8.0]]))
     for settings in ({"ddof": 1}, {"predictive": True}):

@@ -27,7 +27,7 @@ from posterior.generative.evidence_terms import Explanation
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.generative.select_components import best_number, numbers_of, total
+from posterior.generative.select_components import best_of_forms, numbers_of, total
 from posterior.generative.several_starts import Progress, best_of, warn_of_components
 from posterior.generative.start import Start, embedded, first_groups, points_of
 from posterior.readers.batch import InOneGroup
@@ -91,6 +91,10 @@ class MixtureBase(DensityMixin, Estimator):
     @abstractmethod
     def rule(self, reader: Reader) -> MixtureRule:
         """How sums become components, as the settings say."""
+
+    def _forms(self, reader: Reader) -> dict[str, MixtureRule]:
+        """The rules to choose from, by the form of their components; mostly there is one."""
+        return {"": self.rule(reader)}
 
     def _current(self, reader: Any) -> Any:
         """A reader that was learned, under the settings of today."""
@@ -202,11 +206,6 @@ class MixtureBase(DensityMixin, Estimator):
 
     def _check_remote(self) -> None:
         """Refuse settings that need all rows in memory."""
-        if self._criterion() == "held_out" and not isinstance(self.n_components, Integral):
-            raise ValueError(
-                "Expected 'bic' or 'icl' to choose the number of components of a table that is "
-                "elsewhere, got 'held_out', which learns from parts of it."
-            )
         if not isinstance(self.init_params, str):
             raise ValueError(
                 "Expected the name of a first guess for a table that is elsewhere, got shares of "
@@ -224,20 +223,23 @@ class MixtureBase(DensityMixin, Estimator):
     def _best(
         self, reader: Reader, rows: Rows | RemoteRows, random: np.random.RandomState
     ) -> Fitted:
-        """The best of all starts and numbers of components."""
-        table = HiddenGroups(reader, self.rule(reader), rows, self.engine_)
+        """The best of all starts, forms and numbers of components."""
+        rules, numbers = self._forms(reader), numbers_of(self.n_components, len(rows))
+        seed = random.randint(2**31 - 1) if len(rules) > 1 else None  # all forms begin alike
 
-        def learn(some: Rows | RemoteRows, k: int) -> tuple[Ascent[Any, Any], Table]:
-            return self._best_start(replace(table, rows=some), k, random)
+        def learn(some: Rows | RemoteRows, form: str, k: int) -> tuple[Ascent[Any, Any], Table]:
+            table = HiddenGroups(reader, rules[form], some, self.engine_)
+            own = random if seed is None else np.random.RandomState([seed, k])
+            return self._best_start(table, k, own)
 
-        numbers = numbers_of(self.n_components, len(rows))
-        how = self._criterion(), self.engine_, learn, table.rule.n_shares
-        ascent, steps = best_number(numbers, rows, *how)
+        n_shares = next(iter(rules.values())).n_shares
+        how = self._criterion(), self.engine_, learn, n_shares
+        form, ascent, steps = best_of_forms([*rules], numbers, rows, *how)
         labels = Labels(np.arange(len(ascent.joint.log_prior)))
         statistics = ascent.statistics.compact()
         weight = statistics.weight.rounded()
         warn_of_components(steps, weight, len(rows), Stop(self.max_iter, self.tol))
-        return Fitted(reader, labels, table.rule, statistics, ascent.joint, steps)
+        return Fitted(reader, labels, rules[form], statistics, ascent.joint, steps)
 
     def _best_start(
         self, table: HiddenGroups, k: int, random: np.random.RandomState

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from posterior.data.rows import Features
+from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.estimators.estimator import learned
@@ -22,28 +23,21 @@ from posterior.estimators.stated_classes import (
     numbers,
     stated_normals,
 )
-from posterior.families import Gaussian, MultivariateGaussian, PseudoRows
-from posterior.families.covariance import Kind, whitenings
-from posterior.families.covariance_forms import FORMS
+from posterior.families.covariance import whitenings
 from posterior.families.normal_density import MultivariateGaussianParameters
-from posterior.families.priors import AddedVariance
 from posterior.generative import normal_mixture as normal
 from posterior.generative.conditional_normal import Regression, impute
 from posterior.generative.em import Hidden
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule, PseudoShares
 from posterior.generative.joint import Joint
-from posterior.generative.select_components import CRITERIA
+from posterior.generative.select_components import CRITERIA, crossed
 from posterior.generative.start import STARTS
 from posterior.readers.labels import Labels
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader
 from posterior.statistics.incomplete_rows import patterns
 from posterior.statistics.moments import floats
-
-TOGETHER: dict[str, Kind] = {"full": "own", "tied": "shared", **{form: form for form in FORMS}}
-MCLUST = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}  # by another name
-TYPES = ("full", "tied", "diag", "spherical", *MCLUST, *FORMS)
 
 
 class GaussianMixture(MixtureBase):
@@ -56,12 +50,14 @@ class GaussianMixture(MixtureBase):
     ----------
     n_components : int, {"bic", "icl", "held_out"}, or numbers to choose from, default=1
         How many groups. A name chooses among 1 to 9 by it; numbers are compared by `criterion`.
-    covariance_type : {"full", "tied", "diag", "spherical"} or a form of mclust, default="full"
+    covariance_type : {"full", "tied", "diag", "spherical"}, a form of mclust, several of them, \
+or "all", default="full"
         Each component's own covariance, one for all, columns independent, or all columns alike.
         mclust's letters say of volume, shape and orientation whether they are equal (E) in all
         components, vary (V), or are those of a sphere (I): "EII", "VII", "EEI", "VEI", "EVI",
-        "VVI", "EEE", "VEE", "EEV", "VEV", "EVV", "VVV", of which VVV is "full", EEE "tied", VVI
-        "diag" and VII "spherical". Set `reg_covar=0` for the figures of R.
+        "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV", of which VVV is "full", EEE
+        "tied", VVI "diag" and VII "spherical". Set `reg_covar=0` for the figures of R. Several are
+        compared by `criterion`, from the same starts; "all" are mclust's fourteen.
     tol : float, default=1e-3
         EM stops when a step raises the log likelihood of an average row by less.
     reg_covar : float, default=1e-6
@@ -83,7 +79,7 @@ class GaussianMixture(MixtureBase):
         Rows with the mean and covariance of everyone that each component is given beforehand,
         the normal-inverse-Wishart prior: no component collapses. Replaces `reg_covar`.
     criterion : {"bic", "icl", "held_out"}, default="bic"
-        How numbers of components are compared.
+        How numbers of components and types of covariance are compared.
     accelerate : bool, default=False
         Extrapolate the steps of EM (SQUAREM); the likelihood still never falls.
 
@@ -96,7 +92,8 @@ class GaussianMixture(MixtureBase):
         (k, d) if diag, (k,) if spherical.
     converged_, n_iter_, lower_bound_, lower_bounds_ : of the best start
     starts_ : table of all starts, also of those that collapsed
-    selection_ : table of all numbers of components, if there was a choice
+    covariance_type_ : str, as asked for or chosen
+    selection_ : table of all numbers of components and types of covariance, if there was a choice
 
     Examples
     --------
@@ -117,7 +114,7 @@ class GaussianMixture(MixtureBase):
             "array-like",
             range,
         ],
-        "covariance_type": [StrOptions(set(TYPES))],
+        "covariance_type": [StrOptions({*normal.TYPES, "all"}), "array-like"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -139,7 +136,7 @@ class GaussianMixture(MixtureBase):
         self,
         n_components: Any = 1,
         *,
-        covariance_type: str = "full",
+        covariance_type: Any = "full",
         tol: float = 1e-3,
         reg_covar: float = 1e-6,
         max_iter: int = 100,
@@ -235,18 +232,31 @@ class GaussianMixture(MixtureBase):
     def reader(self) -> Numeric:
         return Numeric(self._columns(), sparse=False)
 
-    def rule(self, reader: Reader) -> MixtureRule:
-        remedy = "reg_covar" if self.prior_rows is None else "prior_rows"
-        return MixtureRule(self._family(), PseudoShares(self.prior_rows or 0.0), remedy)
+    @property
+    def covariance_type_(self) -> str:
+        """The type of covariance: as asked, or as chosen in `fit`."""
+        return normal.type_of(self.settled().rule.family, normal.types_of(self.covariance_type))
 
-    def _family(self) -> MultivariateGaussian | Gaussian:
-        rows = self.prior_rows or 0.0
-        added = self.reg_covar if self.prior_rows is None else 0.0
-        asked = MCLUST.get(self.covariance_type, self.covariance_type)
-        if asked in TOGETHER:
-            return MultivariateGaussian(TOGETHER[asked], pseudo_rows=rows, added=added)
-        prior = AddedVariance(added) if self.prior_rows is None else PseudoRows(rows)
-        return Gaussian(prior, alike=asked == "spherical")
+    def selection_table(self, criterion: str = "bic") -> Table:
+        """A criterion of `selection_` by number of components and type of covariance, the best
+        marked by a star: the table of mclust, whose BIC has the other sign."""
+        return crossed(self.settled().derived and self.settled().derived.selection, criterion)
+
+    def rule(self, reader: Reader) -> MixtureRule:
+        types = normal.types_of(self.covariance_type)
+        if len(types) > 1 and "fitted_" not in vars(self):
+            raise ValueError(
+                f"Expected one covariance_type where none was chosen yet, got {types}. Call fit()."
+            )
+        return self._rule(types[0] if len(types) == 1 else self.covariance_type_)
+
+    def _forms(self, reader: Reader) -> dict[str, MixtureRule]:
+        return {name: self._rule(name) for name in normal.types_of(self.covariance_type)}
+
+    def _rule(self, covariance_type: str) -> MixtureRule:
+        remedy = "reg_covar" if self.prior_rows is None else "prior_rows"
+        family = normal.family_of(covariance_type, self.prior_rows, self.reg_covar)
+        return MixtureRule(family, PseudoShares(self.prior_rows or 0.0), remedy)
 
     def _points(self, X: Features) -> Any:
         return np.ascontiguousarray(floats(np.asarray(X)))
@@ -254,7 +264,7 @@ class GaussianMixture(MixtureBase):
     def _first(
         self, table: HiddenGroups, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState
     ) -> Joint[Any, Any]:
-        d, kind = table.reader.columns.n, normal.covariance_type(self._family())
+        d, kind = table.reader.columns.n, normal.covariance_type(table.rule.family)
         weights = normal.checked_weights(self.weights_init, k)
         means = normal.checked_means(self.means_init, k, d)
         roots = normal.checked_precisions(self.precisions_init, kind, k, d)
@@ -263,7 +273,7 @@ class GaussianMixture(MixtureBase):
             weights = np.exp(joint.log_prior) if weights is None else weights
             means = joint.parameters.mean if means is None else means
             roots = normal.roots(joint) if roots is None else roots
-        return normal.joint_of(self._family(), weights, means, roots)
+        return normal.joint_of(table.rule.family, weights, means, roots)
 
     def state(self, name: str, value: Any) -> None:
         """Note an attribute that is set by hand; all together make a model that saw no rows."""
@@ -273,10 +283,10 @@ class GaussianMixture(MixtureBase):
             return
         weights, means = values["weights_"], np.asarray(values["means_"], np.float64)
         reader = self.reader().of(replace(self._columns(), n=means.shape[1]))
-        joint = normal.joint_of(self._family(), weights, means, values["precisions_cholesky_"])
+        rule = self.rule(reader)
+        joint = normal.joint_of(rule.family, weights, means, values["precisions_cholesky_"])
         self.__dict__.pop("_by_hand", None)
-        labels = Labels(np.arange(len(means)))
-        self.fitted_ = Fitted(reader, labels, self.rule(reader), None, joint)
+        self.fitted_ = Fitted(reader, Labels(np.arange(len(means))), rule, None, joint)
 
     # ---- parts of the mixture ----
 
