@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 432,
-    n_lines: 56_550,
+    n_files: 438,
+    n_lines: 57_303,
 }
 
 
