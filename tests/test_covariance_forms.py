@@ -302,7 +302,7 @@ def test_a_chosen_form_is_kept(iris_by_form: Any, tmp_path: Path) -> None:
     along = np.linalg.eigvalsh(again.covariances_)
     ratio = along[0] / along[1]  # of one shape: all axes by the same factor
     assert ratio == pytest.approx(ratio[0], rel=1e-6)
-    assert "2 VEV, of 1 to 3" in json.dumps(plots.selection(model).to_dict())
+    assert "2, of 1 to 3; covariances are VEV." in json.dumps(plots.selection(model).to_dict())
 
 
 def test_all_forms_are_the_fourteen_of_mclust() -> None:

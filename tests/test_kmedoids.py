@@ -268,3 +268,11 @@ def test_swaps_that_still_help_are_a_warning() -> None:
         model = KMedoids(12, init="k-medoids++", max_iter=1, random_state=0).fit(X)
     assert not model.converged_
     assert clone(model).set_params(max_iter=300).fit(X).inertia_ < model.inertia_
+
+
+def test_clusters_by_euclidean_distances_have_a_picture() -> None:
+    X = points(40, 2)
+    drawn = KMedoids(3).fit(X).plot(X).to_dict()
+    assert drawn["layer"]
+    with pytest.raises(ValueError, match="Expected clusters by Euclidean distances"):
+        KMedoids(3, metric="manhattan").fit(X).plot(X)

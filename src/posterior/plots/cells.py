@@ -9,7 +9,7 @@ import numpy as np
 
 from posterior.data.names import plain
 from posterior.data.typing import Array, Floats
-from posterior.estimators import KMeans, MiniBatchKMeans
+from posterior.estimators import KMeans, KMedoids, MiniBatchKMeans
 from posterior.evaluation.boundary import decision_boundary
 from posterior.plots import look
 from posterior.plots.columns import column_of
@@ -17,7 +17,7 @@ from posterior.plots.densities import bars_of, bin_edges, rules
 from posterior.plots.regions import of_model
 from posterior.plots.separation import border, over
 
-CLUSTERED = (KMeans, MiniBatchKMeans)
+CLUSTERED = (KMeans, MiniBatchKMeans, KMedoids)
 DEEPEST = 0.3
 BINS = 60
 TARGET = "cluster"
@@ -46,11 +46,11 @@ class Nearest:
 
 
 def cells(model: Any, X: Any, bins: int = BINS) -> look.Chart:
-    """The cells of k-means: rows in the color of their nearest center, and where cells meet.
+    """Clusters by their centers: rows in the color of the nearest, and where cells meet.
 
     Parameters
     ----------
-    model : fitted KMeans or MiniBatchKMeans, of one column or two
+    model : fitted KMeans, MiniBatchKMeans, or KMedoids of Euclidean distances, of one column or two
     X : array or frame
         Rows to draw: of two columns 500 as dots, of one column all in a histogram.
     bins : int, default=60
@@ -65,6 +65,11 @@ def cells(model: Any, X: Any, bins: int = BINS) -> look.Chart:
         raise ValueError(
             f"Expected clusters of one column or two to draw, got {type(model).__name__} of {d} "
             "columns. Fit it to two of them, or to two components of them all."
+        )
+    if isinstance(model, KMedoids) and not model.fitted_.metric.euclidean:
+        raise ValueError(
+            f"Expected clusters by Euclidean distances to draw, got metric={model.metric!r}, whose "
+            "cells have other borders."
         )
     return _line(model, X, bins) if d == 1 else _plane(model, X)
 

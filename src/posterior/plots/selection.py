@@ -41,7 +41,7 @@ def selection(model: Any) -> look.Chart:
     table, chosen = model.selection_, int(model.n_components_)
     form = ""
     if "covariance_type" in table.columns:
-        form = f" {model.covariance_type_}"
+        form = f"; covariances are {model.covariance_type_}"
         own = table["covariance_type"] == model.covariance_type_
         table = Table({name: column[own] for name, column in table.columns.items()})
     numbers = np.asarray(table["n_components"])
@@ -73,7 +73,7 @@ def selection(model: Any) -> look.Chart:
         for i, panel in enumerate(panels)
     ]
     by = "rows held out" if held_out else CRITERIA[_asked(model)]
-    said = f"Chosen by {by}: {chosen}{form}, of {numbers.min():,} to {numbers.max():,}."
+    said = f"Chosen by {by}: {chosen}, of {numbers.min():,} to {numbers.max():,}{form}."
     return (
         alt.vconcat(*panels, spacing=18)
         .resolve_scale(color="independent")
