@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import linalg, optimize, spatial, stats
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import posterior
@@ -303,6 +304,15 @@ def test_a_chosen_form_is_kept(iris_by_form: Any, tmp_path: Path) -> None:
     ratio = along[0] / along[1]  # of one shape: all axes by the same factor
     assert ratio == pytest.approx(ratio[0], rel=1e-6)
     assert "2, of 1 to 3; covariances are VEV." in json.dumps(plots.selection(model).to_dict())
+
+
+def test_a_warm_start_goes_on_where_sums_are_the_same() -> None:
+    X = groups()
+    model = mixture(["VVV", "VVI"], 3, warm_start=True).fit(X)
+    again = clone(model)
+    again.fitted_ = model.fitted_
+    assert again.fit(X).bic(X) <= model.bic(X) + 1e-6
+    assert again.set_params(covariance_type="diag").fit(X).covariances_.shape == (3, 3)
 
 
 def test_all_forms_are_the_fourteen_of_mclust() -> None:

@@ -246,7 +246,12 @@ class MixtureBase(DensityMixin, Estimator):
     ) -> tuple[Ascent[Any, Any], Table]:
         """The best of n_init ascents, or one that goes on where the last fit ended; and all."""
         before: Fitted | None = vars(self).get("fitted_") if self.warm_start else None
-        again = before is not None and before.derived is not None and len(before.labels) == k
+        again = (
+            before is not None
+            and before.derived is not None
+            and len(before.labels) == k
+            and type(before.rule.family) is type(table.rule.family)  # of the same sums
+        )
         hidden = table.among(k)
         stop = Stop(self.max_iter, self.tol)
         progress = Progress(self.verbose, self.verbose_interval, self.max_iter)
