@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 438,
-    n_lines: 57_313,
+    n_lines: 57_330,
 }
 
 
