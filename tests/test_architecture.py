@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 457,
-    n_lines: 59_700,
+    n_files: 465,
+    n_lines: 60_525,
 }
 
 

@@ -229,6 +229,7 @@ NOT_ELSEWHERE = {
     "TfidfVectorizer": "transforms documents: TextClassifier counts them where they are",
     "KBinsDiscretizer": "sorts columns, which no sum does",
     "SupervisedDiscretizer": "sorts columns, which no sum does",
+    "KMedoids": "keeps the distances of all pairs of rows",
     "KNeighborsClassifier": "keeps its rows, and is no sum of them",
     "LogisticRegressionCV": "splits rows into folds, in memory",
     "MiniBatchKMeans": "its steps depend on which rows are in a batch",

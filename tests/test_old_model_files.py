@@ -53,6 +53,8 @@ TABLES = {  # what the models of these names read; all others read numbers
     "tfidfvectorizer": test_model_file.DOCUMENTS,
 }
 
+LATER = {"KMedoids"}  # kinds that came after these files
+
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name} {path.stem}")
 def test_a_model_of_an_earlier_version_answers_as_it_did(path, tmp_path):
@@ -77,4 +79,4 @@ def test_a_model_of_an_earlier_version_answers_as_it_did(path, tmp_path):
 def test_all_kinds_of_models_are_kept_from_the_first_version():
     kinds = {type(posterior.load(path)).__name__ for path in (HERE / "v0.1.0").glob("*.posterior")}
     fitted = {type(model).__name__ for model, _, _ in test_model_file.MODELS.values()}
-    assert kinds == fitted
+    assert kinds == fitted - LATER

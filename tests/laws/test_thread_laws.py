@@ -24,6 +24,7 @@ from posterior.text import blocks
 THREADS = 1, 2, 3, 4, 7
 QUICK: dict[str, dict[str, Any]] = {
     "HashingVectorizer": {"n_features": 64},  # answers are compared as dense arrays
+    "KMedoids": {"n_clusters": 2},
     "LogisticRegressionCV": {"Cs": 2, "cv": 2},
     "Mixture": {"max_iter": 9},
 }

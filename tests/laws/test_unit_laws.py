@@ -45,6 +45,7 @@ NOT_EQUIVARIANT = {
     "GaussianMixture": "starts from k-means and adds reg_covar to every variance, in raw units",
     "GaussianNB": "var_smoothing is a share of the widest column's variance",
     "KMeans": "distances add squares of all columns as they are",
+    "KMedoids": "distances add squares of all columns as they are",
     "KNeighborsClassifier": "distances add squares of all columns as they are",
     "LogisticRegression": "the penalty asks what a coefficient is per unit of its column",
     "LogisticRegressionCV": "the penalty asks what a coefficient is per unit of its column",

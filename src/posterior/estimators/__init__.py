@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         NaiveBayes,
         PoissonNB,
     )
-    from posterior.estimators.neighbors import KNeighborsClassifier
+    from posterior.estimators.neighbors import KMedoids, KNeighborsClassifier
     from posterior.estimators.table_classifier import TableClassifier
     from posterior.estimators.text import (
         CountVectorizer,
@@ -50,6 +50,7 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "JointBayes",
     "KDB",
     "KMeans",
+    "KMedoids",
     "KNeighborsClassifier",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
@@ -78,7 +79,7 @@ _HOMES = {
     "mixture": "GaussianMixture Mixture MixtureClassifier",
     "naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB JointBayes MultinomialNB"
     " NaiveBayes PoissonNB",
-    "neighbors": "KNeighborsClassifier",
+    "neighbors": "KMedoids KNeighborsClassifier",
     "answer_files": "predict_frame",
     "table_classifier": "TableClassifier",
     "text": "CountVectorizer HashingVectorizer TextClassifier TfidfTransformer TfidfVectorizer",

@@ -78,16 +78,21 @@ class Scatter:
         return Scatter(np.full_like(self.weight, m), self.mean, m * self.scatter / self.weight)
 
     def covariance(
-        self, kind: Kind, shares: tuple[float, ...] | None = None, ddof: float = 0.0
+        self,
+        kind: Kind,
+        shares: tuple[float, ...] | None = None,
+        ddof: float = 0.0,
+        before: Floats | None = None,
     ) -> Floats:
         """(k, d, d); or (1, d, d) if all groups share it, each as it weighs or as shares say.
 
-        Of K groups, n_k rows each: S_k / (n_k - ddof); shared, Σ S_k / (n - K ddof).
+        Of K groups, n_k rows each: S_k / (n_k - ddof); shared, Σ S_k / (n - K ddof). Where there
+        is no equation for it, the search begins at the covariances `before`.
         """
         if kind == "shared" and shares is None:
             return self.scatter.sum(axis=0, keepdims=True) / self._within(ddof)
         if kind in FORMS:
-            return self._formed(kind)
+            return self._formed(kind, before)
         seen = self.weight[:, None, None] > 0
         own = self.scatter / np.where(seen, self._each(ddof)[:, None, None], 1.0)
         if not seen.all():  # a group without rows knows what everyone knows
@@ -102,11 +107,12 @@ class Scatter:
             return own * eye
         return np.trace(own, axis1=1, axis2=2)[:, None, None] / own.shape[1] * eye
 
-    def _formed(self, form: str) -> Floats:
+    def _formed(self, form: str, before: Floats | None) -> Floats:
         """Covariances that groups share in part; one without rows knows what everyone knows."""
         seen, everyone = self.weight > 0, self.pooled()
         out = np.repeat(everyone.scatter / everyone.weight[0], len(seen), axis=0)
-        out[seen] = formed(form, self.weight[seen], self.scatter[seen])
+        begin = None if before is None else np.broadcast_to(before, out.shape)[seen]
+        out[seen] = formed(form, self.weight[seen], self.scatter[seen], begin)
         return out
 
     def spent(self, ddof: float) -> float:

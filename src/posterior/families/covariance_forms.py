@@ -6,27 +6,38 @@ all groups, vary (V), or are those of a sphere (I): the names that R's mclust ma
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from posterior.data.typing import Floats
+from posterior.families.common_axes import common_axes
 
-Form: TypeAlias = Literal["EII", "EEI", "VEI", "EVI", "VEE", "EEV", "VEV", "EVV"]
-FORMS: tuple[Form, ...] = ("EII", "EEI", "VEI", "EVI", "VEE", "EEV", "VEV", "EVV")
+Form: TypeAlias = Literal["EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV"]
+FORMS: tuple[Form, ...] = get_args(Form)
 TOLERANCE = 1e-12  # of volumes, where shapes and volumes wait for each other
 MOST_STEPS = 1000
 
 
 @np.errstate(divide="ignore", invalid="ignore")  # of a group that has collapsed
-def formed(form: str, weight: Floats, scatter: Floats) -> Floats:
-    """The most likely covariances (k, d, d) of a form, of groups that all have rows."""
+def formed(form: str, weight: Floats, scatter: Floats, before: Floats | None = None) -> Floats:
+    """The most likely covariances (k, d, d) of a form, of groups that all have rows.
+
+    Axes that are searched for begin where those `before` are, if there are any.
+    """
     volume, shape, orientation = list(form)
-    turned, axes = _turned(scatter, orientation)
+    if shape + orientation == "VE":
+        D = common_axes(weight, scatter, volume == "E", before)
+        turned = (D.T @ scatter @ D) * np.eye(len(D))
+        axes = np.broadcast_to(D, scatter.shape)
+    else:
+        turned, axes = _turned(scatter, orientation)
     if shape == "I":
         d = scatter.shape[1]
         turned = np.trace(turned, axis1=1, axis2=2)[:, None, None] / d * np.eye(d)
-    if volume == "V":
+    if volume + shape == "VV":
+        covariance = turned / weight[:, None, None]
+    elif volume == "V":
         covariance = _of_one_shape(weight, turned)
     elif shape == "V":
         size = _volume(turned)[:, None, None]

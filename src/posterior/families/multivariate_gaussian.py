@@ -50,8 +50,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     log p(x | k) = -½ [ d log 2π + log |Σ_k| + (x - μ_k)ᵀ Σ_k⁻¹ (x - μ_k) ]
 
     Covariances are each group's own, shared by all, diagonal, or spherical; or, by the letters of
-    mclust, shared in part: "EII", "EEI", "VEI", "EVI", "VEE", "EEV", "VEV", "EVV". Missing cells
-    are integrated out when scoring and met by EM when learning.
+    mclust, shared in part: "EII", "EEI", "VEI", "EVI", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV".
+    Missing cells are integrated out when scoring and met by EM when learning.
 
     `pseudo_rows` adds rows with the mean and covariance of all groups to each (the
     normal-inverse-Wishart prior), `shrinkage` mixes in a sphere, `ridge` an identity; `added` is
@@ -99,12 +99,13 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         parameters: MultivariateGaussianParameters | None,
     ) -> MultivariateGaussianParameters:
         """One step of EM: missing cells are expected from the parameters so far."""
-        if len(statistics.incomplete) == 0:
-            return self.estimate(statistics, pooled)
         everyone = whole(pooled) if self.pseudo_rows else None
-        before = None if parameters is None else (parameters.mean, parameters.covariance)
-        scatter = whole(statistics) if before is None else expected_scatter(statistics, before)
-        return self._parameters(scatter, self._maximize(scatter, everyone))
+        before = None if parameters is None else parameters.covariance
+        if parameters is None or len(statistics.incomplete) == 0:
+            scatter = whole(statistics)
+        else:
+            scatter = expected_scatter(statistics, (parameters.mean, parameters.covariance))
+        return self._parameters(scatter, self._maximize(scatter, everyone, before=before))
 
     def log_prior(self, parameters: MultivariateGaussianParameters, pooled: CrossSums) -> float:
         """Of the pseudo-rows in each group."""
@@ -134,12 +135,17 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         )
 
     def _maximize(
-        self, scatter: Scatter, everyone: Scatter | None = None, ddof: float | None = None
+        self,
+        scatter: Scatter,
+        everyone: Scatter | None = None,
+        ddof: float | None = None,
+        before: Floats | None = None,
     ) -> Estimate:
         """Means and covariances of completed rows and of pseudo-rows."""
         prior = scatter.with_rows(self.pseudo_rows, everyone)
         ddof = self.ddof if ddof is None else ddof
-        covariance = shrunken(prior.covariance(self.kind, self.shares, ddof), self.shrinkage)
+        covariance = prior.covariance(self.kind, self.shares, ddof, before)
+        covariance = shrunken(covariance, self.shrinkage)
         if self.ridge:
             covariance = (1 - self.ridge) * covariance + self.ridge * np.eye(covariance.shape[-1])
         if self.added:

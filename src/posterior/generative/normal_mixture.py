@@ -1,7 +1,8 @@
-"""Parameters of normal mixtures in scikit-learn's four kinds, and those that users give."""
+"""Parameters of normal mixtures by the type of their covariances, and those that users give."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +11,51 @@ import numpy as np
 from posterior.data.errors import DegenerateError
 from posterior.data.names import quoted
 from posterior.data.typing import Array, Floats
-from posterior.families import Gaussian, MultivariateGaussian
-from posterior.families.covariance import Whitening, whitenings
+from posterior.families import Gaussian, MultivariateGaussian, PseudoRows
+from posterior.families.covariance import Kind, Whitening, whitenings
+from posterior.families.covariance_forms import FORMS
 from posterior.families.family import AnyFamily
 from posterior.families.gaussian import GaussianParameters
 from posterior.families.normal_density import MultivariateGaussianParameters
+from posterior.families.priors import AddedVariance
 from posterior.generative.joint import Joint
 
 TOLERANCE = 1e-6  # by which shares may miss one, as people write them
+TOGETHER: dict[str, Kind] = {"full": "own", "tied": "shared", **{form: form for form in FORMS}}
+MCLUST = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}  # by another name
+TYPES = ("full", "tied", "diag", "spherical", *MCLUST, *FORMS)
+ALL = tuple("EII VII EEI VEI EVI VVI EEE VEE EVE VVE EEV VEV EVV VVV".split())  # in R's order
+
+
+def types_of(asked: Any) -> list[str]:
+    """The types of covariance to choose from."""
+    if isinstance(asked, str):
+        return [*ALL] if asked == "all" else [asked]
+    given = list(asked)
+    if not given or not all(isinstance(name, str) and name in TYPES for name in given):
+        raise ValueError(
+            f"Expected types of covariance for covariance_type, one or more of {', '.join(TYPES)}, "
+            f"got {given}."
+        )
+    return list(dict.fromkeys(given))
+
+
+def family_of(asked: str, prior_rows: float | None, reg_covar: float) -> AnyFamily:
+    """Components of a type: with rows of everyone, or else with something added to variances."""
+    rows, added = (0.0, reg_covar) if prior_rows is None else (prior_rows, 0.0)
+    plain = MCLUST.get(asked, asked)
+    if plain in TOGETHER:
+        return MultivariateGaussian(TOGETHER[plain], pseudo_rows=rows, added=added)
+    prior = AddedVariance(added) if prior_rows is None else PseudoRows(rows)
+    return Gaussian(prior, alike=plain == "spherical")
+
+
+def type_of(family: AnyFamily, asked: Sequence[str]) -> str:
+    """The type of a family's covariances, by the name that it was asked for."""
+    plain = covariance_type(family)
+    if isinstance(family, MultivariateGaussian) and family.kind in FORMS:
+        plain = family.kind
+    return next((name for name in asked if MCLUST.get(name, name) == plain), plain)
 
 
 def covariance_type(family: AnyFamily) -> str:

@@ -1,9 +1,9 @@
-"""How many components: by BIC, ICL or the likelihood of rows held out."""
+"""How many components, and of which form: by BIC, ICL or the likelihood of rows held out."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -25,8 +25,8 @@ from posterior.sources.remote_rows import RemoteRows
 CRITERIA = ("bic", "icl", "held_out")
 MOST = 9  # components that are tried if nobody says how many
 FOLDS = 5
-Learn = Callable[[Rows | RemoteRows, int], tuple[Ascent[Any, Any], Table]]
-"""The best start of so many components, and a table of all starts."""
+Learn = Callable[[Rows | RemoteRows, str, int], tuple[Ascent[Any, Any], Table]]
+"""The best start of components of a form, so many of them, and a table of all starts."""
 
 
 def numbers_of(asked: Any, n_rows: int) -> list[int]:
@@ -48,50 +48,87 @@ def numbers_of(asked: Any, n_rows: int) -> list[int]:
     return numbers
 
 
-def best_number(
+def best_of_forms(
+    forms: Sequence[str],
     numbers: Sequence[int],
     rows: Rows | RemoteRows,
     criterion: str,
     engine: Worker,
     learn: Learn,
     n_shares: Callable[[int], int],
-) -> tuple[Ascent[Any, Any], Convergence]:
-    """The ascent of the best number of components, and how it went."""
-    trials: list[tuple[Ascent[Any, Any], Table]] = []
-    for k in numbers:
+) -> tuple[str, Ascent[Any, Any], Convergence]:
+    """The best form, the ascent of its best number of components, and how it went."""
+    asked = [(form, k) for k in numbers for form in forms]
+    if criterion == "held_out" and len(asked) > 1 and isinstance(rows, RemoteRows):
+        raise ValueError(
+            "Expected 'bic' or 'icl' to choose the number of components of a table that is "
+            "elsewhere, got 'held_out', which learns from parts of it."
+        )
+    trials: dict[tuple[str, int], tuple[Ascent[Any, Any], Table]] = {}
+    for form, k in asked:
         try:
-            trials.append(learn(rows, k))
+            trials[form, k] = learn(rows, form, k)
         except DegenerateError:
-            if k == numbers[-1] and not trials:
+            if (form, k) == asked[-1] and not trials:
                 raise
+            of_form = f" of covariance_type={form!r}" if len(forms) > 1 else ""
             warnings.warn(
-                f"Every start of {k} components collapsed: they are not among those compared in "
-                "selection_.",
+                f"Every start of {k} components{of_form} collapsed: they are not among those "
+                "compared in selection_.",
                 DegenerateWarning,
                 stacklevel=4,
             )
     selection, best = None, 0
-    if len(numbers) > 1:
-        joints = [ascent.joint for ascent, _ in trials]
+    if len(asked) > 1:
+        joints = {key: ascent.joint for key, (ascent, _) in trials.items()}
         selection, best = _compared(joints, rows, criterion, engine, learn, n_shares)
-    ascent, starts = trials[best]
-    return ascent, replace(Convergence.of(ascent, starts), selection=selection)
+        if len(forms) > 1:
+            tried = np.array([form for form, _ in trials])
+            selection = Table({"covariance_type": tried, **selection.columns})
+    (form, _), (ascent, starts) = list(trials.items())[best]
+    return form, ascent, replace(Convergence.of(ascent, starts), selection=selection)
+
+
+def crossed(selection: Table | None, criterion: str) -> Table:
+    """A line for each number of components, a column for each form, and a star at the best."""
+    if selection is None or "covariance_type" not in selection.columns:
+        raise ValueError(
+            "Expected a mixture that chose its type of covariance, got one that was told. Fit it "
+            'with covariance_type="all", or with a list.'
+        )
+    known = [name for name in ("bic", "aic", "icl", "held_out") if name in selection.columns]
+    if criterion not in known:
+        raise ValueError(f"Expected a criterion of {known}, got {criterion!r}.")
+    numbers, forms = (selection[name].tolist() for name in ("n_components", "covariance_type"))
+    values = selection[criterion]
+    best = int(values.argmax() if criterion == "held_out" else values.argmin())
+    cells = {
+        (k, form): f"{value:.3f}" + ("*" if i == best else " ")
+        for i, (k, form, value) in enumerate(zip(numbers, forms, values, strict=True))
+    }
+    width = max(map(len, cells.values()))
+    lines = sorted(set(numbers))
+    columns = {
+        form: np.array([cells.get((k, form), "- ").rjust(width) for k in lines])
+        for form in dict.fromkeys(forms)
+    }
+    return Table({"n_components": np.array(lines), **columns})
 
 
 def _compared(
-    joints: Sequence[Joint[Any, Any]],
+    joints: Mapping[tuple[str, int], Joint[Any, Any]],
     rows: Rows | RemoteRows,
     criterion: str,
     engine: Worker,
     learn: Learn,
     n_shares: Callable[[int], int],
 ) -> tuple[Table, int]:
-    """A line for each number of components, and which is best."""
+    """A line for each form and number of components, and which is best."""
     n = rows.weight if isinstance(rows, RemoteRows) else float(_weight(rows).sum())
-    sums = [engine.sum(_decided(joint), rows) for joint in joints]
+    sums = [engine.sum(_decided(joint), rows) for joint in joints.values()]
     log_likelihood, decided = (np.array(column) for column in zip(*sums, strict=True))
-    k = np.array([len(joint.log_prior) for joint in joints])
-    p = np.array([joint.family.n_parameters(joint.parameters) for joint in joints])
+    k = np.array([size for _, size in joints])
+    p = np.array([joint.family.n_parameters(joint.parameters) for joint in joints.values()])
     p += [n_shares(int(size)) for size in k]
     bic = -2 * log_likelihood + p * np.log(n)
     columns: dict[str, Array] = {
@@ -104,12 +141,12 @@ def _compared(
     }
     if criterion == "held_out":
         assert isinstance(rows, Rows)
-        columns[criterion] = np.array([_held_out(rows, int(size), learn) for size in k])
+        columns[criterion] = np.array([_held_out(rows, form, k, learn) for form, k in joints])
         return Table(columns), int(columns[criterion].argmax())
     return Table(columns), int(columns[criterion].argmin())
 
 
-def _held_out(rows: Rows, k: int, learn: Learn) -> float:
+def _held_out(rows: Rows, form: str, k: int, learn: Learn) -> float:
     """log p(x) of an average row, by a model that has not seen it."""
     weight = _weight(rows)
     fold = np.random.default_rng(0).permutation(len(rows)) % FOLDS
@@ -119,7 +156,7 @@ def _held_out(rows: Rows, k: int, learn: Learn) -> float:
         if len(seen) < k or len(held) == 0:
             return -np.inf
         try:
-            ascent, _ = learn(rows.take(seen), k)
+            ascent, _ = learn(rows.take(seen), form, k)
         except DegenerateError:  # of fewer rows all starts collapse
             return -np.inf
         _, log_evidence = _posterior(ascent.joint, rows.take(held))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rapidfuzz import process
 from rapidfuzz.distance import OSA, DamerauLevenshtein, Levenshtein
 
 from posterior import kernels
@@ -37,6 +38,13 @@ KINDS = {
 }
 
 
+def kind_of(name: str) -> Kind:
+    """A kind of edit distance, by its name."""
+    if name not in KINDS:
+        raise ValueError(f"Expected a kind of edit distance of {sorted(KINDS)}, got {name!r}.")
+    return KINDS[name]
+
+
 class EditIndex:
     """Strings, near if few edits make one of the other.
 
@@ -54,9 +62,7 @@ class EditIndex:
     """
 
     def __init__(self, strings: Any, kind: str, fill: Fill) -> None:
-        if kind not in KINDS:
-            raise ValueError(f"Expected a kind of edit distance of {sorted(KINDS)}, got {kind!r}.")
-        self._kind, self._fill = KINDS[kind], fill
+        self._kind, self._fill = kind_of(kind), fill
         distinct, code = numbered(texts(strings), by_length=True)
         self._alphabet = Alphabet(distinct)
         spelling = self._alphabet.spell(distinct)
@@ -91,6 +97,25 @@ class EditIndex:
         distance = np.vstack([distance, np.repeat(far, most)])  # of a missing query
         row = np.vstack([row, np.arange(most)])
         return without(distance[code], row[code], skip, k)
+
+
+def longest(strings: Any) -> int:
+    """The length of the longest string, one or more: so far away is a missing one."""
+    return max((len(string) for string in texts(strings) if string is not None), default=0) or 1
+
+
+def edit_distances(Q: Any, X: Any, longest: int, kind: str = "levenshtein") -> Floats:
+    """Distances (m, n) of all strings of Q from all of X, where training had a longest one."""
+    edit = kind_of(kind)
+    (a, i), (b, j) = numbered(texts(Q)), numbered(texts(X))
+    edits = process.cdist([*a, ""], [*b, ""], scorer=edit.scorer, dtype=np.int32)
+    lengths = [np.array([*map(len, strings), 0]) for strings in (a, b)]
+    if edit.normalized:
+        distances, far = edits / np.maximum(np.maximum.outer(*lengths), 1), np.ones(len(a) + 1)
+    else:
+        distances, far = edits.astype(np.float64), np.maximum(lengths[0], longest)
+    distances[-1], distances[:, -1] = far[-1], far
+    return np.asarray(distances[np.ix_(i, j)])
 
 
 def texts(X: Any) -> list[str | None]:

@@ -40,13 +40,15 @@ class Number:
     In a column of one value, any other is 1 away.
     """
 
-    def __init__(self, cells: Any, name: Any) -> None:
+    def __init__(self, cells: Any, name: Any, given: float | None = None) -> None:
         self._name = name
         known = self.read(cells)
         known = known[~np.isnan(known)]
         with np.errstate(over="ignore"):
             spread = known.max() - known.min() if len(known) else 0.0
-        self._range = np.clip(spread, LEAST, np.finfo(np.float64).max)
+        self.range = (
+            float(np.clip(spread, LEAST, np.finfo(np.float64).max)) if given is None else given
+        )
 
     def read(self, cells: Any) -> Floats:
         array = isinstance(cells, np.ndarray)
@@ -65,7 +67,7 @@ class Number:
         with np.errstate(over="ignore"):
             out = np.subtract.outer(q, x)
             np.abs(out, out=out)
-            out /= self._range
+            out /= self.range
         return np.minimum(out, 1, out=out)
 
 
@@ -114,7 +116,8 @@ class MixedIndex:
 
     dⱼ is |a - b| / range for numbers and times, 0 or 1 for categories and booleans, and for the
     columns named as text the edits over the longer length. `columns` is an array of numbers, a
-    frame, or its columns; `weights` are by name or in the order of the columns.
+    frame, or its columns; `weights` are by name or in the order of the columns. `ranges` are those
+    of other rows, where these are some of them; NaN for columns that are no numbers.
     """
 
     def __init__(
@@ -124,6 +127,7 @@ class MixedIndex:
         *,
         weights: Mapping[Any, float] | Sequence[float] | None = None,
         text: Collection[Any] = (),
+        ranges: Floats | None = None,
     ) -> None:
         self._fill = fill
         named = _named(columns)
@@ -132,7 +136,11 @@ class MixedIndex:
         if unknown:
             raise ValueError(f"Expected text columns of {names}, got {unknown}.")
         self._weights = _weights(weights, names)
-        self._measures = [_measure(cells, name, name in text) for name, cells in named]
+        given = [None] * len(named) if ranges is None else ranges.tolist()
+        self._measures = [
+            _measure(cells, name, name in text, spread)
+            for (name, cells), spread in zip(named, given, strict=True)
+        ]
         self._rows = self._read(columns)
 
     def _read(self, columns: Any) -> list[tuple[Array, Array]]:
@@ -142,6 +150,26 @@ class MixedIndex:
             raise ValueError(f"Expected {len(self._measures)} columns, got {len(named)}.")
         read = [m.read(cells) for m, (_, cells) in zip(self._measures, named, strict=True)]
         return [(cells, m.missing(cells)) for m, cells in zip(self._measures, read, strict=True)]
+
+    @property
+    def ranges(self) -> Floats:
+        """Of the columns of numbers; NaN for the others."""
+        return np.array([m.range if isinstance(m, Number) else np.nan for m in self._measures])
+
+    def distances(self, Q: Any) -> Floats:
+        """Of all queries from all rows, (m, n)."""
+        queries, n = self._read(Q), len(self._rows[0][0])
+        out = np.empty((len(queries[0][0]), n))
+
+        def measure(_: Array, chunk: slice, distances: Floats) -> None:
+            for i in range(0, len(distances), step):
+                part = slice(chunk.start + i, chunk.start + min(i + step, len(distances)))
+                some = [(q[part], gap[part]) for q, gap in queries]
+                distances[i : i + step] = self._distances(some, self._rows)
+
+        step = max(CELLS // n, 1)
+        self._fill(measure, np.broadcast_to(np.arange(len(out))[:, None], out.shape), out)
+        return out
 
     def nearest(self, Q: Any, k: int, skip: Array | None = None) -> tuple[Floats, Integers]:
         queries = self._read(Q)
@@ -201,13 +229,13 @@ def _named(columns: Any) -> list[tuple[Any, Any]]:
     return [(column.name, column) for column in series]
 
 
-def _measure(cells: Any, name: Any, text: bool) -> Measure:
+def _measure(cells: Any, name: Any, text: bool, spread: float | None) -> Measure:
     if text:
         return Text(cells, name)
     words = (
         cells.dtype.kind == "O" if isinstance(cells, np.ndarray) else frames.kind(cells) != "number"
     )
-    return Category(cells, name) if words else Number(cells, name)
+    return Category(cells, name) if words else Number(cells, name, spread)
 
 
 def _weights(weights: Mapping[Any, float] | Sequence[float] | None, names: list[Any]) -> Floats:

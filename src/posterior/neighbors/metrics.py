@@ -137,9 +137,7 @@ def search(
     the others are computed in blocks. Functions see sparse rows as they are, names as dense ones.
     """
     if callable(metric):
-        if isinstance(X, SparseRows):
-            return BlockedSearch(X, partial(_pairs, partial(metric, **settings)), fill)
-        return BlockedSearch(X, partial(cdist, metric=metric, **settings), fill)
+        return BlockedSearch(X, distance(metric, X, settings), fill)
     name = ALIASES.get(metric, metric)
     if name == "minkowski" and settings.get("p", 2) == 2 and settings.get("w") is None:
         name, settings = "euclidean", {}
@@ -158,12 +156,27 @@ def euclidean(X: Array | SparseRows, fill: Fill) -> Index:
 
 
 def distance(
-    name: str, X: Array | SparseRows, settings: dict[str, Any]
+    name: str | Callable[..., float], X: Array | SparseRows, settings: dict[str, Any]
 ) -> Callable[[Any, Any], Array]:
     """A function of two blocks. What SciPy would learn from a block, it learns from all rows X."""
-    settings = {key: value for key, value in settings.items() if value is not None}
+    if callable(name):
+        if isinstance(X, SparseRows):
+            return partial(_pairs, partial(name, **settings))
+        return partial(cdist, metric=name, **settings)
     if name == "haversine":
         return lambda A, B: haversine(dense(A), dense(B))
+    settings = learned(name, X, settings)
+    kind = bool if name in BOOLEAN else np.float64
+
+    def blocks(A: Any, B: Any) -> Array:
+        return cdist(dense(A).astype(kind), dense(B).astype(kind), name, **settings)
+
+    return blocks
+
+
+def learned(name: str, X: Array | SparseRows, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of SciPy's distance, with variances or an inverse covariance of all rows."""
+    settings = {key: value for key, value in settings.items() if value is not None}
     if name == "seuclidean":
         settings.setdefault("V", dense(X).var(axis=0, ddof=1, dtype=np.float64))
     elif name == "mahalanobis":
@@ -178,12 +191,7 @@ def distance(
                 f"Expected V or VI of shape {(d, d)} for {d} columns, got "
                 f"{np.shape(settings['VI'])}."
             )
-    kind = bool if name in BOOLEAN else np.float64
-
-    def blocks(A: Any, B: Any) -> Array:
-        return cdist(dense(A).astype(kind), dense(B).astype(kind), name, **settings)
-
-    return blocks
+    return settings
 
 
 def dense(X: Any) -> Array:

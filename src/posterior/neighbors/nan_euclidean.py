@@ -37,6 +37,18 @@ class NanEuclideanIndex:
         look = lambda part: self._search(queries[part], most)  # noqa: E731
         return without(*deal(look, self._fill, len(queries), n, most), skip, k)
 
+    def distances(self, Q: Array) -> Floats:
+        """Of all queries from all rows, (m, n)."""
+        out = np.empty((len(Q), len(self._X)))
+
+        def measure(_: Array, part: slice, distances: Floats) -> None:
+            q = Q[part]
+            query, row = np.divmod(np.arange(distances.size), len(self._X))
+            distances[...] = self._distances(q, self._X, query, row).reshape(distances.shape)
+
+        self._fill(measure, np.broadcast_to(np.arange(len(Q))[:, None], out.shape), out)
+        return out
+
     def _search(self, Q: Array, k: int) -> tuple[Floats, Integers]:
         best = Best(len(Q), k)
         step = max(CELLS // len(Q), 1)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from posterior.data.names import plain
 from posterior.data.typing import Array, Codes, Floats
-from posterior.estimators import KMeans, MiniBatchKMeans
+from posterior.estimators import KMeans, KMedoids, MiniBatchKMeans
 from posterior.evaluation.boundary import decision_boundary
 from posterior.plots import look
 from posterior.plots.columns import column_of
@@ -19,7 +19,7 @@ from posterior.plots.densities import bars_of, bin_edges, rules
 from posterior.plots.regions import of_model
 from posterior.plots.separation import border, over
 
-CLUSTERED = (KMeans, MiniBatchKMeans)
+CLUSTERED = (KMeans, MiniBatchKMeans, KMedoids)
 DEEPEST = 0.3
 BINS = 60
 TARGET = "cluster"
@@ -48,11 +48,11 @@ class Nearest:
 
 
 def cells(model: Any, X: Any, bins: int = BINS, path: bool = False) -> look.Chart:
-    """The cells of k-means: rows in the color of their nearest center, and where cells meet.
+    """Clusters by their centers: rows in the color of the nearest, and where cells meet.
 
     Parameters
     ----------
-    model : fitted KMeans or MiniBatchKMeans, of one column or two
+    model : fitted KMeans, MiniBatchKMeans, or KMedoids of Euclidean distances, of one column or two
     X : array or frame
         Rows to draw: of two columns 500 as dots, of one column all in a histogram.
     bins : int, default=60
@@ -88,6 +88,11 @@ def draw_cells(model: Any, X: Any, bins: int, labels: Codes, path: Floats | None
         raise ValueError(
             f"Expected clusters of one column or two to draw, got {type(model).__name__} of {d} "
             "columns. Fit it to two of them, or to two components of them all."
+        )
+    if isinstance(model, KMedoids) and not model.fitted_.metric.euclidean:
+        raise ValueError(
+            f"Expected clusters by Euclidean distances to draw, got metric={model.metric!r}, whose "
+            "cells have other borders."
         )
     X = X.toarray() if sparse.issparse(X) else X
     if path is not None:  # centers stay where they are while rows are assigned

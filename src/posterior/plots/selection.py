@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from posterior.data.table import Table
 from posterior.data.typing import Array
 from posterior.plots import look
 
@@ -17,8 +18,9 @@ HELD_OUT = "held out"
 def selection(model: Any) -> look.Chart:
     """BIC and ICL by number of components, the chosen number marked; the less, the better.
 
-    Where rows were held out to choose, a second panel has their log likelihood, an average row's;
-    the more, the better.
+    Where types of covariance were compared too, these are the numbers of the chosen one. Where
+    rows were held out to choose, a second panel has their log likelihood, an average row's; the
+    more, the better.
 
     Parameters
     ----------
@@ -37,6 +39,11 @@ def selection(model: Any) -> look.Chart:
             f'of {model.n_components!r}. Fit it with n_components="bic", or with a range.'
         )
     table, chosen = model.selection_, int(model.n_components_)
+    form = ""
+    if "covariance_type" in table.columns:
+        form = f"; covariances are {model.covariance_type_}"
+        own = table["covariance_type"] == model.covariance_type_
+        table = Table({name: column[own] for name, column in table.columns.items()})
     numbers = np.asarray(table["n_components"])
     held_out = "held_out" in table.columns
     x = _across(alt, numbers, None if held_out else "number of components")
@@ -66,7 +73,7 @@ def selection(model: Any) -> look.Chart:
         for i, panel in enumerate(panels)
     ]
     by = "rows held out" if held_out else CRITERIA[_asked(model)]
-    said = f"Chosen by {by}: {chosen}, of {numbers.min():,} to {numbers.max():,}."
+    said = f"Chosen by {by}: {chosen}, of {numbers.min():,} to {numbers.max():,}{form}."
     return (
         alt.vconcat(*panels, spacing=18)
         .resolve_scale(color="independent")

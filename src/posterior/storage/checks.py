@@ -22,7 +22,7 @@ from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.mixture import MixtureClassifier
 from posterior.estimators.mixture.base import MixtureBase
-from posterior.estimators.neighbors import KNeighborsClassifier
+from posterior.estimators.neighbors import KMedoids, KNeighborsClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.table_classifier import FittedTable, TableClassifier
 from posterior.estimators.text.count_vectorizer import CountVectorizer, LearnedTerms
@@ -37,6 +37,7 @@ from posterior.generative.kmeans.mini_batch_steps import BatchStream
 from posterior.generative.rule import Rule
 from posterior.generative.several_starts import Convergence
 from posterior.kernels.terms import Terms
+from posterior.neighbors.fitted_medoids import FittedMedoids
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import MixedTable
 from posterior.neighbors.metrics import Metric
@@ -54,6 +55,7 @@ from posterior.readers.reader import Reader
 from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
 from posterior.storage.extents import Extent, measured, shape_of
+from posterior.storage.metric_checks import check_metric
 from posterior.storage.model_file_error import expect
 from posterior.storage.streams import check_stream
 from posterior.text.damping import WEIGHTINGS
@@ -129,19 +131,9 @@ def _(value: TrainingRows) -> None:
 def _(value: Search) -> None:
     expect(isinstance(value.rows, TrainingRows), "the rows of a search")
     expect(isinstance(value.engine, Local), "the engine of a search")
-    known = value.method is None or isinstance(value.method, SearchMethod)
-    expect(known and type(value.n_neighbors) is int, "the method of a search")
-    metric, X, shape = value.metric, value.rows.X, shape_of(value.rows.X)
-    expect(isinstance(metric, Metric) and isinstance(metric.name, str), "the name of a metric")
-    expect(metric.settings.get("p", 1) > 0, "a positive power")
-    for name in {"V", "VI"} & set(metric.settings):  # SciPy does not look at how wide they are
-        size = np.shape(metric.settings[name])
-        expect(size in (shape[1:], shape[1:] * 2), f"{name} as wide as the rows")
-    # a tree, and sorting, of what has no order may not end
-    cells = X.data if isinstance(X, SparseRows) else X
-    if isinstance(cells, np.ndarray) and cells.dtype.kind == "f":
-        expect(not np.isinf(cells).any(), "rows of finite numbers")
-        expect(metric.euclidean or not np.isnan(cells).any(), "rows without missing cells")
+    expect(value.method is None or isinstance(value.method, SearchMethod), "a method of search")
+    expect(type(value.n_neighbors) is int, "a number of neighbors")
+    check_metric(value.metric, value.rows.X)
 
 
 @check.register
@@ -200,6 +192,7 @@ LEARNED: dict[type, type] = {  # what the estimators of a kind hold after a fit
     MixtureClassifier: FittedComponents,
     LogisticBase: FittedLogistic,
     Clusters: FittedClusters,
+    KMedoids: FittedMedoids,
     KNeighborsClassifier: FittedNeighbors,
     TableClassifier: FittedTable,
     CountVectorizer: LearnedTerms,
@@ -269,12 +262,26 @@ def _(value: FittedNeighbors) -> None:
     expect(isinstance(reader, Reader) and isinstance(search, Search), "rows and their search")
     check(search.rows)
     check(search)
-    n, shape = _n_columns(reader), shape_of(search.rows.X)
-    expect(len(shape) == 1 or shape[1] == n, "rows as wide as the queries")
-    if isinstance(reader, MixedTable) and reader.kinds is not None:
-        mixed = isinstance(search.rows.X, MixedRows) and search.rows.X.kinds == reader.kinds
-        expect(mixed, "a kind of each column")
+    _check_rows(reader, search.rows.X)
     expect(type(value.n_neighbors) is int and value.n_neighbors > 0, "a number of neighbors")
+
+
+@check.register
+def _(value: FittedMedoids) -> None:
+    n, rows, numbers, labels = _n_columns(value.reader), value.rows, value.numbers, value.labels
+    whole = isinstance(numbers, np.ndarray) and numbers.dtype == np.int64 and numbers.ndim == 1
+    expect(whole and len(numbers) == len(set(numbers.tolist())) > 0, "medoids, each once")
+    expect(len(shape_of(labels)) == 1 and labels.dtype == np.int32, "a cluster of each row")
+    inside = labels.min(initial=0) >= 0 and labels.max(initial=0) < len(numbers)
+    inside = inside and numbers.min() >= 0 and numbers.max() < len(labels)
+    expect(inside and type(value.far) is float, "clusters of the medoids")
+    if rows is None:
+        given = isinstance(value.metric, Metric) and value.metric.name == "precomputed"
+        expect(given and n == len(labels), "medoids, or distances from them")
+    else:
+        expect(shape_of(rows)[0] == len(numbers), "a row of each medoid")
+        check_metric(value.metric, rows)
+        _check_rows(value.reader, rows)
 
 
 @check.register
@@ -361,6 +368,13 @@ def _n_columns(reader: Any) -> int:
     expect(type(n) is int and n >= 0, "a number of columns")
     expect(names is None or len(names) == n, "a name of each column")
     return int(n)
+
+
+def _check_rows(reader: Any, X: Any) -> None:
+    n, shape = _n_columns(reader), shape_of(X)
+    expect(len(shape) == 1 or shape[1] == n, "rows as wide as the queries")
+    if isinstance(reader, MixedTable) and reader.kinds is not None:
+        expect(isinstance(X, MixedRows) and X.kinds == reader.kinds, "a kind of each column")
 
 
 def _n_classes(classes: Any) -> int:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from functools import partial
-from numbers import Integral
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import DensityMixin, clone
+from sklearn.base import DensityMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
-from posterior.data.pictured import Run
 from posterior.data.rows import HIDDEN, Features, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
@@ -23,13 +20,13 @@ from posterior.engines.local import Local
 from posterior.estimators import answer_files, joint_answers, remote
 from posterior.estimators.classifier import explained
 from posterior.estimators.estimator import Estimator, learned
+from posterior.estimators.mixture.steps import steps
 from posterior.generative.em import Ascent, Hidden, Stop
-from posterior.generative.em_steps import EMStep, FollowedAscent, FollowedGroups, left_by
 from posterior.generative.evidence_terms import Explanation
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.generative.select_components import best_number, numbers_of, total
+from posterior.generative.select_components import best_of_forms, numbers_of, total
 from posterior.generative.several_starts import Progress, best_of, warn_of_components
 from posterior.generative.start import Start, embedded, first_groups, points_of
 from posterior.readers.batch import InOneGroup
@@ -94,6 +91,10 @@ class MixtureBase(DensityMixin, Estimator):
     def rule(self, reader: Reader) -> MixtureRule:
         """How sums become components, as the settings say."""
 
+    def _forms(self, reader: Reader) -> dict[str, MixtureRule]:
+        """The rules to choose from, by the form of their components; mostly there is one."""
+        return {"": self.rule(reader)}
+
     def _current(self, reader: Any) -> Any:
         """A reader that was learned, under the settings of today."""
         return reader
@@ -137,7 +138,7 @@ class MixtureBase(DensityMixin, Estimator):
         self._validate_params()
         there = remote.located(X, checkpoint)
         if there is None:
-            reader, rows = self._learned(X, sample_weight)
+            reader, rows = self.learned_rows(X, sample_weight)
             self.fitted_ = self._best(reader, rows, check_random_state(self.random_state))
             return self
         self._check_remote()
@@ -153,43 +154,9 @@ class MixtureBase(DensityMixin, Estimator):
         self.fitted_ = fitted
         return self
 
-    def steps(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[EMStep, ...]:
-        """Every step of EM on the way to `fit`: shares are expected, the model is maximized.
+    steps = steps
 
-        Each has `number`, `kind` ("expect" or "maximize"), `responsibilities`, `shares`,
-        `parameters`, `q`, `bound` and `log_likelihood`, and prints as a line. The last is what
-        `fit` finds with the same settings; of several starts these are the steps of the best.
-        `step.model` is the estimator with the components of a step, and `step.plot()` draws them
-        over the rows, each in the colors of the components that share it. The model itself learns
-        nothing.
-
-        Examples
-        --------
-        >>> from posterior import GaussianMixture
-        >>> steps = GaussianMixture(2, random_state=0).steps([[1.0], [2.0], [8.0], [9.0]])
-        >>> steps[0].responsibilities.round(3).tolist()
-        [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]
-        >>> steps[-1].shares.round(3).tolist(), steps[-1].parameters.mean.ravel().round(3).tolist()
-        ([0.5, 0.5], [8.5, 1.5])
-        """
-        self._validate_params()
-        remote.refuse_elsewhere(X, "steps")
-        if not isinstance(self.n_components, Integral) or self.accelerate:
-            got = "accelerate=True" if self.accelerate else f"n_components={self.n_components!r}"
-            raise ValueError(
-                "Expected one number of components and accelerate=False to go step by step, got "
-                f"{got}."
-            )
-        reader, rows = self._learned(X, sample_weight)
-        rule = self.rule(reader)
-        run = Run(X, None, partial(left_by, clone(self), reader, rule))
-        table = FollowedGroups(reader, rule, rows, self.engine_, run)
-        (k,) = numbers_of(self.n_components, len(rows))
-        ascent, _ = self._best_start(table, k, check_random_state(self.random_state))
-        assert isinstance(ascent, FollowedAscent)
-        return ascent.steps
-
-    def _learned(self, X: Any, sample_weight: Any) -> tuple[Reader, Rows]:
+    def learned_rows(self, X: Any, sample_weight: Any) -> tuple[Reader, Rows]:
         """A reader that knows the table, and its rows, of which there are two at least."""
         reader, features = self.reader().learn(X)
         if (n := features.shape[0]) < 2:
@@ -208,11 +175,6 @@ class MixtureBase(DensityMixin, Estimator):
 
     def _check_remote(self) -> None:
         """Refuse settings that need all rows in memory."""
-        if self._criterion() == "held_out" and not isinstance(self.n_components, Integral):
-            raise ValueError(
-                "Expected 'bic' or 'icl' to choose the number of components of a table that is "
-                "elsewhere, got 'held_out', which learns from parts of it."
-            )
         if not isinstance(self.init_params, str):
             raise ValueError(
                 "Expected the name of a first guess for a table that is elsewhere, got shares of "
@@ -230,27 +192,35 @@ class MixtureBase(DensityMixin, Estimator):
     def _best(
         self, reader: Reader, rows: Rows | RemoteRows, random: np.random.RandomState
     ) -> Fitted:
-        """The best of all starts and numbers of components."""
-        table = HiddenGroups(reader, self.rule(reader), rows, self.engine_)
+        """The best of all starts, forms and numbers of components."""
+        rules, numbers = self._forms(reader), numbers_of(self.n_components, len(rows))
+        seed = random.randint(2**31 - 1) if len(rules) > 1 else None  # all forms begin alike
 
-        def learn(some: Rows | RemoteRows, k: int) -> tuple[Ascent[Any, Any], Table]:
-            return self._best_start(replace(table, rows=some), k, random)
+        def learn(some: Rows | RemoteRows, form: str, k: int) -> tuple[Ascent[Any, Any], Table]:
+            table = HiddenGroups(reader, rules[form], some, self.engine_)
+            own = random if seed is None else np.random.RandomState([seed, k])
+            return self.best_start(table, k, own)
 
-        numbers = numbers_of(self.n_components, len(rows))
-        how = self._criterion(), self.engine_, learn, table.rule.n_shares
-        ascent, steps = best_number(numbers, rows, *how)
+        n_shares = next(iter(rules.values())).n_shares
+        how = self._criterion(), self.engine_, learn, n_shares
+        form, ascent, steps = best_of_forms([*rules], numbers, rows, *how)
         labels = Labels(np.arange(len(ascent.joint.log_prior)))
         statistics = ascent.statistics.compact()
         weight = statistics.weight.rounded()
         warn_of_components(steps, weight, len(rows), Stop(self.max_iter, self.tol))
-        return Fitted(reader, labels, table.rule, statistics, ascent.joint, steps)
+        return Fitted(reader, labels, rules[form], statistics, ascent.joint, steps)
 
-    def _best_start(
+    def best_start(
         self, table: HiddenGroups, k: int, random: np.random.RandomState
     ) -> tuple[Ascent[Any, Any], Table]:
         """The best of n_init ascents, or one that goes on where the last fit ended; and all."""
         before: Fitted | None = vars(self).get("fitted_") if self.warm_start else None
-        again = before is not None and before.derived is not None and len(before.labels) == k
+        again = (
+            before is not None
+            and before.derived is not None
+            and len(before.labels) == k
+            and type(before.rule.family) is type(table.rule.family)  # of the same sums
+        )
         hidden = table.among(k)
         stop = Stop(self.max_iter, self.tol)
         progress = Progress(self.verbose, self.verbose_interval, self.max_iter)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from posterior.data.rows import Features
-from posterior.data.table_columns import Columns
-from posterior.data.typing import Array, Floats
+from posterior.data.table import Table
+from posterior.data.typing import Floats
 from posterior.estimators.estimator import learned
+from posterior.estimators.mixture import some_columns
 from posterior.estimators.mixture.base import MixtureBase, shares
 from posterior.estimators.stated_classes import (
     StatedClasses,
@@ -22,29 +22,18 @@ from posterior.estimators.stated_classes import (
     numbers,
     stated_normals,
 )
-from posterior.families import Gaussian, MultivariateGaussian, PseudoRows
-from posterior.families.covariance import Kind, whitenings
-from posterior.families.covariance_forms import FORMS
-from posterior.families.normal_density import MultivariateGaussianParameters
-from posterior.families.priors import AddedVariance
 from posterior.generative import normal_mixture as normal
-from posterior.generative.conditional_normal import Regression, impute
 from posterior.generative.em import Hidden
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import HiddenGroups, MixtureRule, PseudoShares
 from posterior.generative.joint import Joint
 from posterior.generative.known_components import known_parts
-from posterior.generative.select_components import CRITERIA
+from posterior.generative.select_components import CRITERIA, crossed
 from posterior.generative.start import STARTS
 from posterior.readers.labels import Labels
 from posterior.readers.numeric import Numeric
 from posterior.readers.reader import Reader
-from posterior.statistics.incomplete_rows import patterns
 from posterior.statistics.moments import floats
-
-TOGETHER: dict[str, Kind] = {"full": "own", "tied": "shared", **{form: form for form in FORMS}}
-MCLUST = {"VVV": "full", "EEE": "tied", "VVI": "diag", "VII": "spherical"}  # by another name
-TYPES = ("full", "tied", "diag", "spherical", *MCLUST, *FORMS)
 
 
 class GaussianMixture(MixtureBase):
@@ -57,12 +46,14 @@ class GaussianMixture(MixtureBase):
     ----------
     n_components : int, {"bic", "icl", "held_out"}, or numbers to choose from, default=1
         How many groups. A name chooses among 1 to 9 by it; numbers are compared by `criterion`.
-    covariance_type : {"full", "tied", "diag", "spherical"} or a form of mclust, default="full"
+    covariance_type : {"full", "tied", "diag", "spherical"}, a form of mclust, several of them, \
+or "all", default="full"
         Each component's own covariance, one for all, columns independent, or all columns alike.
         mclust's letters say of volume, shape and orientation whether they are equal (E) in all
         components, vary (V), or are those of a sphere (I): "EII", "VII", "EEI", "VEI", "EVI",
-        "VVI", "EEE", "VEE", "EEV", "VEV", "EVV", "VVV", of which VVV is "full", EEE "tied", VVI
-        "diag" and VII "spherical". Set `reg_covar=0` for the figures of R.
+        "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV", of which VVV is "full", EEE
+        "tied", VVI "diag" and VII "spherical". Set `reg_covar=0` for the figures of R. Several are
+        compared by `criterion`, from the same starts; "all" are mclust's fourteen.
     tol : float, default=1e-3
         EM stops when a step raises the log likelihood of an average row by less.
     reg_covar : float, default=1e-6
@@ -84,7 +75,7 @@ class GaussianMixture(MixtureBase):
         Rows with the mean and covariance of everyone that each component is given beforehand,
         the normal-inverse-Wishart prior: no component collapses. Replaces `reg_covar`.
     criterion : {"bic", "icl", "held_out"}, default="bic"
-        How numbers of components are compared.
+        How numbers of components and types of covariance are compared.
     accelerate : bool, default=False
         Extrapolate the steps of EM (SQUAREM); the likelihood still never falls.
     known : mapping, optional
@@ -102,7 +93,8 @@ class GaussianMixture(MixtureBase):
         (k, d) if diag, (k,) if spherical.
     converged_, n_iter_, lower_bound_, lower_bounds_ : of the best start
     starts_ : table of all starts, also of those that collapsed
-    selection_ : table of all numbers of components, if there was a choice
+    covariance_type_ : str, as asked for or chosen
+    selection_ : table of all numbers of components and types of covariance, if there was a choice
 
     Examples
     --------
@@ -130,7 +122,7 @@ class GaussianMixture(MixtureBase):
             "array-like",
             range,
         ],
-        "covariance_type": [StrOptions(set(TYPES))],
+        "covariance_type": [StrOptions({*normal.TYPES, "all"}), "array-like"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -153,7 +145,7 @@ class GaussianMixture(MixtureBase):
         self,
         n_components: Any = 1,
         *,
-        covariance_type: str = "full",
+        covariance_type: Any = "full",
         tol: float = 1e-3,
         reg_covar: float = 1e-6,
         max_iter: int = 100,
@@ -251,20 +243,33 @@ class GaussianMixture(MixtureBase):
     def reader(self) -> Numeric:
         return Numeric(self._columns(), sparse=False)
 
-    def rule(self, reader: Reader) -> MixtureRule:
-        remedy = "reg_covar" if self.prior_rows is None else "prior_rows"
-        family, rows = self._family(), self.prior_rows or 0.0
-        shares, parts = known_parts(self.known, family, self.n_components, reader.columns.n)
-        return MixtureRule(family, PseudoShares(rows, known=shares), remedy, parts)
+    @property
+    def covariance_type_(self) -> str:
+        """The type of covariance: as asked, or as chosen in `fit`."""
+        return normal.type_of(self.settled().rule.family, normal.types_of(self.covariance_type))
 
-    def _family(self) -> MultivariateGaussian | Gaussian:
-        rows = self.prior_rows or 0.0
-        added = self.reg_covar if self.prior_rows is None else 0.0
-        asked = MCLUST.get(self.covariance_type, self.covariance_type)
-        if asked in TOGETHER:
-            return MultivariateGaussian(TOGETHER[asked], pseudo_rows=rows, added=added)
-        prior = AddedVariance(added) if self.prior_rows is None else PseudoRows(rows)
-        return Gaussian(prior, alike=asked == "spherical")
+    def selection_table(self, criterion: str = "bic") -> Table:
+        """A criterion of `selection_` by number of components and type of covariance, the best
+        marked by a star: the table of mclust, whose BIC has the other sign."""
+        return crossed(self.settled().derived and self.settled().derived.selection, criterion)
+
+    def rule(self, reader: Reader) -> MixtureRule:
+        types = normal.types_of(self.covariance_type)
+        if len(types) > 1 and "fitted_" not in vars(self):
+            raise ValueError(
+                f"Expected one covariance_type where none was chosen yet, got {types}. Call fit()."
+            )
+        return self._rule(types[0] if len(types) == 1 else self.covariance_type_, reader)
+
+    def _forms(self, reader: Reader) -> dict[str, MixtureRule]:
+        return {name: self._rule(name, reader) for name in normal.types_of(self.covariance_type)}
+
+    def _rule(self, covariance_type: str, reader: Reader) -> MixtureRule:
+        remedy = "reg_covar" if self.prior_rows is None else "prior_rows"
+        family = normal.family_of(covariance_type, self.prior_rows, self.reg_covar)
+        shares, parts = known_parts(self.known, family, self.n_components, reader.columns.n)
+        prior = PseudoShares(self.prior_rows or 0.0, known=shares)
+        return MixtureRule(family, prior, remedy, parts)
 
     def _points(self, X: Features) -> Any:
         return np.ascontiguousarray(floats(np.asarray(X)))
@@ -272,7 +277,7 @@ class GaussianMixture(MixtureBase):
     def _first(
         self, table: HiddenGroups, k: int, hidden: Hidden[Any, Any], random: np.random.RandomState
     ) -> Joint[Any, Any]:
-        d, kind = table.reader.columns.n, normal.covariance_type(self._family())
+        d, kind = table.reader.columns.n, normal.covariance_type(table.rule.family)
         weights = normal.checked_weights(self.weights_init, k)
         means = normal.checked_means(self.means_init, k, d)
         roots = normal.checked_precisions(self.precisions_init, kind, k, d)
@@ -287,7 +292,7 @@ class GaussianMixture(MixtureBase):
             weights = np.exp(joint.log_prior) if weights is None else weights
             means = joint.parameters.mean if means is None else means
             roots = normal.roots(joint) if roots is None else roots
-        joint = normal.joint_of(self._family(), table.rule.prior.given(weights), means, roots)
+        joint = normal.joint_of(table.rule.family, table.rule.prior.given(weights), means, roots)
         return joint if known is None else known.placed(joint)
 
     def state(self, name: str, value: Any) -> None:
@@ -298,92 +303,16 @@ class GaussianMixture(MixtureBase):
             return
         weights, means = values["weights_"], np.asarray(values["means_"], np.float64)
         reader = self.reader().of(replace(self._columns(), n=means.shape[1]))
-        joint = normal.joint_of(self._family(), weights, means, values["precisions_cholesky_"])
+        rule = self.rule(reader)
+        joint = normal.joint_of(rule.family, weights, means, values["precisions_cholesky_"])
         self.__dict__.pop("_by_hand", None)
-        labels = Labels(np.arange(len(means)))
-        self.fitted_ = Fitted(reader, labels, self.rule(reader), None, joint)
+        self.fitted_ = Fitted(reader, Labels(np.arange(len(means))), rule, None, joint)
 
     # ---- parts of the mixture ----
 
-    def marginal(self, columns: Sequence[Any]) -> GaussianMixture:
-        """The mixture of some columns, by name or position, the others integrated out."""
-        fitted = self.settled()
-        places = np.array([self._place(c) for c in columns], np.intp)
-        if len(places) == 0:
-            raise ValueError("Expected one column or more, got none.")
-        covariance = self._full_covariances()[:, places][:, :, places]
-        means = fitted.model.parameters.mean[:, places]
-        return self._part(fitted.model.log_prior, means, covariance, places)
-
-    def conditional(self, given: Mapping[Any, float]) -> GaussianMixture:
-        """The mixture of the other columns, given values of some, by name or position."""
-        fitted = self.settled()
-        row = np.full(fitted.reader.columns.n, np.nan)
-        for column, value in given.items():
-            row[self._place(column)] = value
-        observed = ~np.isnan(row)
-        if observed.all() or not observed.any():
-            raise ValueError(
-                f"Expected values of some columns, not of none or all {len(row)}, got "
-                f"{dict(given)}."
-            )
-        components = zip(fitted.model.parameters.mean, self._full_covariances(), strict=True)
-        parts = [Regression.of(mu, sigma, observed) for mu, sigma in components]
-        means = np.stack([part.expected(row[observed][None])[0] for part in parts])
-        covariance = np.stack([part.covariance for part in parts])
-        log_shares = _log_shares(fitted, row[None])[0]
-        return self._part(log_shares, means, covariance, np.flatnonzero(~observed))
-
-    def impute(self, X: Any, draw: bool = False, random_state: Any = None) -> Floats:
-        """Rows with their missing cells filled in: by expectation, or drawn from the mixture."""
-        fitted = self.settled()
-        filled = np.array(fitted.reader.read(X), np.float64)
-        fitted.reader.check(filled)
-        random = None
-        if draw:
-            chosen = self.random_state if random_state is None else random_state
-            random = np.random.default_rng(check_random_state(chosen).randint(2**31 - 1))
-        means, covariance = fitted.model.parameters.mean, self._full_covariances()
-        for observed, rows in list(patterns(filled)):
-            if not observed.all():
-                cells = filled[np.ix_(rows, np.flatnonzero(observed))]
-                R = np.exp(_log_shares(fitted, filled[rows]))
-                new = impute(cells, R, means, covariance, observed, random)
-                filled[np.ix_(rows, np.flatnonzero(~observed))] = new
-        return filled
-
-    def _full_covariances(self) -> Floats:
-        """(k, d, d), whatever the kind."""
-        return normal.full_covariances(self.fitted_.model, self.fitted_.reader.names)
-
-    def _place(self, column: Any) -> int:
-        names = self.fitted_.reader.names.tolist()
-        if column in names:
-            return int(names.index(column))
-        if isinstance(column, int | np.integer) and -len(names) <= column < len(names):
-            return int(column) % len(names)
-        raise ValueError(f"Expected one of the columns {names}, got {column!r}.")
-
-    def _part(
-        self, log_shares: Floats, means: Floats, covariance: Floats, places: Array
-    ) -> GaussianMixture:
-        part = GaussianMixture(len(means), random_state=self.random_state)
-        known = self.fitted_.reader.columns
-        names = None if known.names is None else tuple(known.names[j] for j in places)
-        reader = part.reader().of(Columns(type(part).__name__, len(places), names))
-        whitening = whitenings(covariance, None)
-        parameters = MultivariateGaussianParameters(means, covariance, whitening)
-        rule, steps = part.rule(reader), self.fitted_.derived
-        steps = None if steps is None else replace(steps, starts=None, selection=None)
-        joint = Joint(rule.family, log_shares, parameters)
-        part.fitted_ = Fitted(reader, self.fitted_.labels, rule, None, joint, steps)
-        return part
-
-
-def _log_shares(fitted: Fitted, rows: Floats) -> Floats:
-    """log p(k | the observed cells)."""
-    log_joint = fitted.model.log_joint(rows)
-    return np.asarray(log_joint - np.logaddexp.reduce(log_joint, axis=1, keepdims=True))
+    marginal = some_columns.marginal
+    conditional = some_columns.conditional
+    impute = some_columns.impute
 
 
 def _checked_roots(fitted: Fitted, given: Any) -> Any:
