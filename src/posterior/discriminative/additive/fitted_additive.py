@@ -1,0 +1,174 @@
+"""FittedAdditive: all that an additive model has learned, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from posterior import kernels
+from posterior.data.names import plain
+from posterior.data.rows import Features
+from posterior.data.table import Table
+from posterior.data.typing import Array, Floats
+from posterior.discriminative.additive.boosting import Boosted, prior
+from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.paths import by_path
+from posterior.discriminative.additive.terms import (
+    Term,
+    Terms,
+    average_of_unseen,
+    gathered,
+    purified,
+)
+from posterior.readers.cells import CellColumns
+from posterior.readers.labels import Labels
+
+MOST_COLUMNS = 3  # of a term that is read as a table
+
+
+class Filler(Protocol):
+    """What is needed of an engine to answer rows."""
+
+    def fill(
+        self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedAdditive:
+    """Scores b + Σ T[cells], and how rows are read.
+
+    One output scores the second class against the first; of more classes each has its own.
+    """
+
+    reader: CellColumns
+    labels: Labels
+    intercept: Floats  # (outputs,)
+    terms: Terms
+    cell_weight: tuple[Floats, ...]  # of the rows in each cell of each column
+    pace: str
+    n_rounds: int
+    held_out: Table | None = None  # the loss on rows held out, by pace and round
+    rows: CellRows | None = None  # those learned from, as long as they are at hand; never stored
+
+    @classmethod
+    def of(
+        cls, reader: CellColumns, labels: Labels, rows: CellRows, found: Boosted
+    ) -> FittedAdditive:
+        """Trees gathered into tables, and the tables purified."""
+        sizes, start = reader.sizes, prior(rows)
+        weight = rows.cell_weight(sizes)
+        terms = gathered(tree.term(sizes) for tree in found.trees)
+        if all(len(term.columns) <= MOST_COLUMNS for term in terms):
+            constant, terms = purified(terms, weight)
+            start = start + constant
+        else:
+            terms = [average_of_unseen(term, weight) for term in terms]
+        together = Terms.of(terms, len(start))
+        told = found.pace.name, len(found.trees), _losses(found)
+        return cls(reader, labels, start, together, tuple(weight), *told, rows)
+
+    @property
+    def classes(self) -> Array:
+        return self.labels.classes
+
+    @property
+    def by_table(self) -> bool:
+        """Whether every term is a table of three columns at most, and purified."""
+        return all(len(columns) <= MOST_COLUMNS for columns in self.terms.columns)
+
+    def scores(self, X: Any, engine: Filler) -> Floats:
+        """b + Σ T, (n, outputs)."""
+        features = self.reader.read(X)
+        out = np.empty((features.shape[0], len(self.intercept)))
+
+        def score(chunk: Any, rows: slice, part: Floats) -> None:
+            self.reader.check(chunk, rows.start)
+            part[:] = self.intercept
+            self.terms.add_to(self.reader.codes(chunk), part)
+
+        engine.fill(score, features, out)
+        return out
+
+    def posterior(self, X: Any, engine: Filler, wanted: str = "posterior") -> Floats:
+        """p(k | x), or its logarithm: "log_posterior"."""
+        scores = self.by_class(self.scores(X, engine))
+        kernels.normalize(scores, wanted)
+        return scores
+
+    def by_class(self, scores: Floats) -> Floats:
+        """Scores (..., outputs) with one for every class; the first of two has a score of zero."""
+        if scores.shape[-1] == len(self.labels):
+            return scores
+        return np.concatenate([np.zeros_like(scores), scores], axis=-1)
+
+    def effects(self) -> dict[tuple[int, ...], Terms]:
+        """What each set of columns adds: the columns one by one, then pairs and triples.
+
+        Past three columns a term, what a column adds is what knowing it changes on the way from
+        the first column of the term to the last: evidence by path.
+        """
+        found: dict[tuple[int, ...], list[Term]] = {(j,): [] for j in range(len(self.reader.kinds))}
+        for t, columns in enumerate(self.terms.columns):
+            if len(columns) <= MOST_COLUMNS and self.by_table:
+                found.setdefault(columns, []).append(self.terms[t])
+                continue
+            for j, part in by_path(self.terms[t], self.cell_weight):
+                found[(j,)].append(part)
+        outputs = len(self.intercept)
+        return {columns: Terms.of(parts, outputs) for columns, parts in found.items()}
+
+    def evidence(self, X: Any) -> tuple[Floats, Floats, Array]:
+        """What each set of columns adds to the scores, (n, k, sets), the constant, and names."""
+        features = self.reader.read(X)
+        self.reader.check(features)
+        codes, effects = self.reader.codes(features), self.effects()
+        parts = np.zeros((len(effects), codes.shape[1], len(self.intercept)))
+        for terms, part in zip(effects.values(), parts, strict=True):
+            terms.add_to(codes, part)
+        constant = self.intercept
+        if not self.by_table:
+            constant = constant + path_constant(self.terms, self.cell_weight)
+        names = np.array([self.name(columns) for columns in effects], object)
+        return np.moveaxis(self.by_class(parts), 0, 2), self.by_class(constant), names
+
+    @property
+    def n_parameters(self) -> int:
+        """Cells of all tables, of which each has a number for each output, and the constants."""
+        seen = (
+            np.prod([s - 1 for s in self.terms[t].table.shape[:-1]]) for t in range(len(self.terms))
+        )
+        return int(sum(seen) + 1) * len(self.intercept)
+
+    def term_names(self) -> list[tuple[Any, ...]]:
+        """The columns of each table, by name."""
+        names = self.reader.names
+        sets = dict.fromkeys(self.terms.columns)
+        return [tuple(plain(names[j]) for j in columns) for columns in sets]
+
+    def name(self, columns: tuple[int, ...]) -> str:
+        """What a set of columns is called."""
+        return " × ".join(str(self.reader.names[j]) for j in columns)
+
+
+def path_constant(terms: Terms, weights: tuple[Floats, ...]) -> Floats:
+    """What terms say before any column is known."""
+    none = [terms[t].table[(-1,) * len(columns)] for t, columns in enumerate(terms.columns)]
+    return np.asarray(np.sum(none, axis=0))
+
+
+def _losses(found: Boosted) -> Table | None:
+    """Held-out loss by pace and round."""
+    some = {name: loss for name, loss in found.losses.items() if len(loss)}
+    if not some:
+        return None
+    return Table(
+        {
+            "pace": np.concatenate([np.full(len(v), n, object) for n, v in some.items()]),
+            "round": np.concatenate([np.arange(1, len(v) + 1) for v in some.values()]),
+            "log_loss": np.concatenate(list(some.values())),
+        }
+    )

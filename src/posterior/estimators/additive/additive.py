@@ -1,0 +1,224 @@
+"""Additive: a sum of tables of one, two and three columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import validate
+from posterior.data.rows import Hard, Rows
+from posterior.data.table import Table
+from posterior.data.table_columns import Columns
+from posterior.data.typing import Array, Floats
+from posterior.discriminative.additive.boosting import GENTLE, SHARP, Pace, boosted
+from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.fitted_additive import FittedAdditive
+from posterior.engines.local import Local
+from posterior.estimators.classifier import Classifier, with_target
+from posterior.estimators.estimator import learned
+from posterior.estimators.joint_answers import log_likelihood_of
+from posterior.estimators.logistic.base import check_classes
+from posterior.generative.evidence_terms import Evidence
+from posterior.readers.cells import CellColumns, LookAtCells
+from posterior.readers.labels import Labels
+from posterior.statistics.algebra import Exactly
+
+DEEPEST = 6
+
+
+class Additive(Classifier):
+    """A sum of tables of one, two and three columns, learned by boosting small symmetric trees.
+
+        P(k | x) = softmax_k( b_k + Σⱼ T_j[xⱼ] + Σ T_ij[xᵢ, xⱼ] + Σ T_hij[x_h, xᵢ, xⱼ] )
+
+    Numbers are read by the bin they fall in, categories by their value; a missing cell has a place
+    of its own in each table, and a value never seen adds nothing. A tree cuts all nodes of a level
+    alike, so that three levels make a table of two by two by two cells over three columns at most.
+    How many trees, and whether they make small or large steps, is chosen by the loss on rows held
+    out in five folds. Sums are taken in whole numbers over rows sorted by their content: the same
+    rows give the same model, in any order, on any number of threads.
+
+    Parameters
+    ----------
+    depth : int, default=3
+        Columns that a term may have. Past three, terms are no longer shown as tables, and
+        `evidence` follows the columns of each term from the first to the last.
+    rounds : int, optional
+        How many trees; by default as many as predict held-out rows best, 2,000 at most.
+    rate : float, optional
+        How much of each tree is added; by default 0.03 or 0.1, as predicts held-out rows better.
+    shrinkage : float, optional
+        λ, the weight of rows without residuals that each leaf is given; by default 1 or 0.3.
+    cells : int, default=126
+        Into how many cells a column of numbers is cut. A value that many rows have has a cell of
+        its own.
+    categories : bool or list of columns, optional
+        Numbers that are names of kinds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    intercept_ : array of shape (1,) or (n_classes,)
+    n_rounds_ : int
+        How many trees the tables are made of.
+    pace_ : {"gentle", "sharp"}
+        Small steps with random weights, or large ones.
+    held_out_ : Table
+        The mean loss on rows held out, by pace and round.
+    n_parameters_ : int
+        How many numbers the tables have.
+    terms_ : list of tuples
+        The columns of each table, by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from posterior import Additive
+    >>> random = np.random.default_rng(0)
+    >>> X = random.integers(0, 2, (400, 2))
+    >>> y = X[:, 0] ^ X[:, 1]  # no column alone tells anything
+    >>> model = Additive().fit(X, y)
+    >>> model.predict([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
+    [0, 1, 1, 0]
+    """
+
+    fitted_: FittedAdditive
+    engine_: ClassVar[Local] = Local()
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "depth": [Interval(Integral, 1, DEEPEST, closed="both")],
+        "rounds": [Interval(Integral, 1, None, closed="left"), None],
+        "rate": [Interval(Real, 0, 1, closed="right"), None],
+        "shrinkage": [Interval(Real, 0, None, closed="neither"), None],
+        "cells": [Interval(Integral, 2, 126, closed="both")],
+        "categories": [bool, "array-like", None],
+    }
+
+    def __init__(
+        self,
+        *,
+        depth: int = 3,
+        rounds: int | None = None,
+        rate: float | None = None,
+        shrinkage: float | None = None,
+        cells: int = 126,
+        categories: Any = None,
+    ) -> None:
+        self.depth = depth
+        self.rounds = rounds
+        self.rate = rate
+        self.shrinkage = shrinkage
+        self.cells = cells
+        self.categories = categories
+
+    classes_ = learned[Array](lambda fitted: fitted.classes)
+    intercept_ = learned[Floats](lambda fitted: fitted.intercept)
+    n_rounds_ = learned[int](lambda fitted: fitted.n_rounds)
+    pace_ = learned[str](lambda fitted: fitted.pace)
+    held_out_ = learned[Table](lambda fitted: fitted.held_out)
+    n_parameters_ = learned[int](lambda fitted: fitted.n_parameters)
+    terms_ = learned[list[tuple[Any, ...]]](lambda fitted: fitted.term_names())
+    kinds_ = learned[tuple[str, ...]](lambda fitted: fitted.reader.kinds)
+    n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
+    feature_names_in_ = learned[Array](
+        lambda fitted: (
+            None if fitted.reader.columns.names is None else fitted.reader.columns.array()
+        )
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and their classes.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), optional
+        """
+        self._validate_params()
+        X, y = with_target(X, y)
+        reader, features = self._reader().learn(X)
+        classes, codes = validate.labels(y, features.shape[0])
+        weight = validate.weights(sample_weight, features.shape[0])
+        rows = Rows(features, Hard(codes, len(classes), weight))
+        reader = reader.looked(self.engine_.sum(Exactly(LookAtCells(reader)), rows), self.cells)
+        cells = CellRows.of(reader.codes(features), codes, weight, len(classes))
+        check_classes(classes[np.unique(cells.labels)])
+        self.fitted_ = self._learned(reader, Labels(classes), cells)
+        return self
+
+    def _learned(self, reader: CellColumns, labels: Labels, rows: CellRows) -> FittedAdditive:
+        """The model of rows of cells."""
+        given = reader.sizes, reader.ordered, self.depth, self._paces(), self.rounds
+        return FittedAdditive.of(reader, labels, rows, boosted(rows, *given, self.engine_))
+
+    def _paces(self) -> list[Pace]:
+        """Those that are tried, with what the settings say."""
+        return [
+            replace(
+                pace,
+                rate=pace.rate if self.rate is None else float(self.rate),
+                shrinkage=pace.shrinkage if self.shrinkage is None else float(self.shrinkage),
+            )
+            for pace in (GENTLE, SHARP)
+        ]
+
+    def _reader(self) -> CellColumns:
+        return CellColumns(Columns(type(self).__name__), self.categories)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        self._reader().describe(tags.input_tags)
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows: a stored model is small, and holds nobody's data."""
+        state: dict[str, Any] = super().__getstate__()
+        fitted = state.get("fitted_")
+        if not isinstance(fitted, FittedAdditive):
+            return state
+        return {**state, "fitted_": replace(fitted, rows=None)}
+
+    # ---- answers ----
+
+    def decision_function(self, X: Any) -> Floats:
+        """b + Σ T: log odds of the second class (n,), or scores of all (n, n_classes)."""
+        check_is_fitted(self)
+        scores = self.fitted_.scores(X, self.engine_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(k | x)."""
+        check_is_fitted(self)
+        return self.fitted_.posterior(X, self.engine_)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(k | x)."""
+        check_is_fitted(self)
+        return self.fitted_.posterior(X, self.engine_, "log_posterior")
+
+    def evidence(self, X: Any) -> Evidence:
+        """What each column, pair and triple adds to the score of each class.
+
+        Every table is zero on average over any of its columns, so that a pair says only what its
+        columns do not say alone, and a value never seen says nothing.
+        """
+        check_is_fitted(self)
+        terms, constant, names = self.fitted_.evidence(X)
+        return Evidence(terms, constant, names, self.classes_)
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """log p(y | X), the sum over rows of log p(y | x): the rows themselves are taken as given.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+        sample_weight : array of shape (n_samples,), optional
+        """
+        X, y = with_target(X, y)
+        return log_likelihood_of(self.predict_log_proba(X), y, self.classes_, sample_weight)
