@@ -66,17 +66,18 @@ POSTERIOR_INLINE double shares(const double* s, std::size_t outputs, double* e) 
     return sum;
 }
 
-POSTERIOR_CLONES void residuals_of_more(const Scored& rows, double scale, double* e,
-                                        std::int64_t* out) {
+POSTERIOR_CLONES void residuals_of_more(const Scored& rows, double scale, double* __restrict e,
+                                        std::int64_t* __restrict out) {
     const std::size_t m = rows.outputs;
     for (std::size_t i = 0; i < rows.rows; ++i, out += 2 * m) {
         const double sum = shares(rows.scores + i * m, m, e), w = drawn_weight(rows, i) * scale;
-        const auto label = static_cast<std::size_t>(rows.labels[i]);
         for (std::size_t k = 0; k < m; ++k) {
             const double p = e[k] / sum;
-            out[2 * k] = whole(w * (k == label ? p - 1.0 : p));
-            out[2 * k + 1] = whole(w * (p * (1.0 - p)));
+            out[k] = whole(w * p);
+            out[m + k] = whole(w * (p * (1.0 - p)));
         }
+        const auto label = static_cast<std::size_t>(rows.labels[i]);
+        out[label] = whole(w * (e[label] / sum - 1.0));
     }
 }
 
@@ -130,39 +131,74 @@ POSTERIOR_INLINE void add_single(const std::uint8_t* const* column, std::int64_t
     }
 }
 
+// Adds G and H of several outputs, which stand apart: sums (cell, 2, node, output).
+POSTERIOR_INLINE void add_several(const std::uint8_t* column, std::int64_t* sums,
+                                  const std::uint8_t* node, std::size_t nodes,
+                                  const std::int64_t* residual, std::size_t n, std::size_t m) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int64_t* __restrict r = residual + 2 * m * i;
+        std::int64_t* __restrict g = sums + (2 * nodes * column[i] + node[i]) * m;
+        std::int64_t* __restrict h = g + nodes * m;
+        for (std::size_t k = 0; k < m; ++k) g[k] += r[k];
+        for (std::size_t k = 0; k < m; ++k) h[k] += r[m + k];
+    }
+}
+
 POSTERIOR_CLONES void add_columns(const std::uint8_t* const* column, std::int64_t* const* sums,
                                   std::size_t count, const std::uint8_t* node, std::size_t nodes,
                                   const std::int64_t* residual, std::size_t n,
                                   std::size_t outputs) {
     std::size_t c = 0;
-    if (outputs == 1) {
-        for (; c + 4 <= count; c += 4) add_single<4>(column + c, sums + c, node, nodes, residual, n);
-        for (; c < count; ++c) add_single<1>(column + c, sums + c, node, nodes, residual, n);
+    if (outputs > 1) {
+        for (; c < count; ++c) add_several(column[c], sums[c], node, nodes, residual, n, outputs);
         return;
     }
-    for (; c < count; ++c)
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::int64_t* r = residual + 2 * outputs * i;
-            std::int64_t* place = sums[c] + 2 * outputs * (column[c][i] * nodes + node[i]);
-            for (std::size_t k = 0; k < 2 * outputs; ++k) place[k] += r[k];
-        }
+    for (; c + 4 <= count; c += 4) add_single<4>(column + c, sums + c, node, nodes, residual, n);
+    for (; c < count; ++c) add_single<1>(column + c, sums + c, node, nodes, residual, n);
 }
 
-// gain[t] ← gain[t] + G² / (H + λ) + G'² / (H' + λ) of the cells that go left and of the others.
+// G² / (H + λ) + G'² / (H' + λ) of what goes left and of the others, by one division.
+POSTERIOR_INLINE double gain_of(double g, double h, double other_g, double other_h, double shrinkage) {
+    const double a = h + shrinkage, b = other_h + shrinkage;
+    return (g * g * b + other_g * other_g * a) / (a * b);
+}
+
+// gain[t] ← gain[t] + the gain of one node and output, for each cut.
 POSTERIOR_CLONES void add_gains(const double* g, const double* h, double all_g, double all_h,
                                 double shrinkage, std::size_t n, double* gain) {
-    for (std::size_t t = 0; t < n; ++t) {
-        const double other_g = all_g - g[t], other_h = all_h - h[t];
-        gain[t] += g[t] * g[t] / (h[t] + shrinkage) + other_g * other_g / (other_h + shrinkage);
-    }
+    for (std::size_t t = 0; t < n; ++t)
+        gain[t] += gain_of(g[t], h[t], all_g - g[t], all_h - h[t], shrinkage);
 }
 
-// The histograms of a level, and the search for its cut.
+// The gain of one cut over many nodes and outputs: eight lanes take turns, and are added in order.
+// G and H stand in planes of whole vectors.
+POSTERIOR_CLONES double gain_of_many(const std::int64_t* left, const double* total,
+                                     std::size_t plane, double unit, double shrinkage) {
+    Lanes lanes = {};
+    for (std::size_t k = 0; k < plane; k += kLanes) {
+        Integers left_g, left_h;
+        Lanes all_g, all_h;
+        std::memcpy(&left_g, left + k, sizeof left_g);
+        std::memcpy(&left_h, left + plane + k, sizeof left_h);
+        load(all_g, total + k);
+        load(all_h, total + plane + k);
+        const Lanes g = __builtin_convertvector(left_g, Lanes) * unit;
+        const Lanes h = __builtin_convertvector(left_h, Lanes) * unit;
+        const Lanes other_g = all_g - g, a = h + shrinkage, b = (all_h - h) + shrinkage;
+        lanes += (g * g * b + other_g * other_g * a) / (a * b);
+    }
+    double sum = 0;
+    for (std::size_t l = 0; l < kLanes; ++l) sum += lanes[l];
+    return sum;
+}
+
+// The histograms of a level, and where those of each column begin. G and H of one output stand side
+// by side, (cell, node, 2); of several they stand apart, (cell, 2, node, output).
 struct Level {
     const Growth& growth;
     std::size_t nodes;
-    std::vector<std::int64_t> sums;  // (column, cell, node, output, 2)
-    std::vector<std::size_t> start;  // of each column
+    std::vector<std::int64_t> sums;
+    std::vector<std::size_t> start;
 
     Level(const Growth& g, const std::int32_t* candidates, std::size_t n)
         : growth(g), nodes(n), start(g.count + 1) {
@@ -171,11 +207,18 @@ struct Level {
         sums.assign(start.back(), 0);
     }
 
-    std::size_t line() const { return nodes * growth.outputs * 2; }
-
-    const std::int64_t* at(std::size_t c, std::size_t cell, std::size_t node,
-                           std::size_t output) const {
-        return sums.data() + start[c] + cell * line() + 2 * (node * growth.outputs + output);
+    std::size_t pairs() const { return nodes * growth.outputs; }
+    std::size_t line() const { return 2 * pairs(); }
+    const std::int64_t* at(std::size_t c, std::size_t cell) const {
+        return sums.data() + start[c] + cell * line();
+    }
+    std::int64_t g(std::size_t c, std::size_t cell, std::size_t node, std::size_t k) const {
+        const bool one = growth.outputs == 1;
+        return at(c, cell)[one ? 2 * node : node * growth.outputs + k];
+    }
+    std::int64_t h(std::size_t c, std::size_t cell, std::size_t node, std::size_t k) const {
+        const bool one = growth.outputs == 1;
+        return at(c, cell)[one ? 2 * node + 1 : pairs() + node * growth.outputs + k];
     }
 };
 
@@ -188,35 +231,62 @@ struct Best {
 
 // Gains of a column's cuts, by kind: cells 0 .. cut with those missing or without, or one cell.
 struct Search {
-    std::vector<double> g, h, gain;
+    std::vector<double> g, h, gain, total;
+    std::vector<std::int64_t> left;
 
     Search() : g(kCodes), h(kCodes), gain(kCodes) {}
 
-    void sides(const Level& level, std::size_t c, std::size_t cells, Kind kind) {
+    // Of one output, node by node, many cuts at once.
+    void node_by_node(const Level& level, std::size_t c, std::size_t cells, Kind kind) {
         const double unit = level.growth.unit;
         std::fill(gain.begin(), gain.end(), 0.0);
-        for (std::size_t node = 0; node < level.nodes; ++node)
-            for (std::size_t k = 0; k < level.growth.outputs; ++k) {
-                std::int64_t left_g = 0, left_h = 0, all_g = 0, all_h = 0;
-                for (std::size_t t = 0; t < cells; ++t) {
-                    const std::int64_t* s = level.at(c, t, node, k);
-                    all_g += s[0];
-                    all_h += s[1];
-                    if (kind == kOneCell || (kind == kMissingRight && t == 0)) left_g = left_h = 0;
-                    if (kind != kMissingRight || t > 0) left_g += s[0], left_h += s[1];
-                    g[t] = static_cast<double>(left_g) * unit;
-                    h[t] = static_cast<double>(left_h) * unit;
-                }
-                add_gains(g.data(), h.data(), static_cast<double>(all_g) * unit,
-                          static_cast<double>(all_h) * unit, level.growth.shrinkage, cells,
-                          gain.data());
+        for (std::size_t node = 0; node < level.nodes; ++node) {
+            std::int64_t left_g = 0, left_h = 0, all_g = 0, all_h = 0;
+            const std::int64_t* s = level.at(c, 0) + 2 * node;
+            for (std::size_t t = 0; t < cells; ++t, s += level.line()) {
+                all_g += s[0];
+                all_h += s[1];
+                if (kind == kOneCell) left_g = left_h = 0;
+                if (kind != kMissingRight || t > 0) left_g += s[0], left_h += s[1];
+                g[t] = static_cast<double>(left_g) * unit;
+                h[t] = static_cast<double>(left_h) * unit;
             }
+            add_gains(g.data(), h.data(), static_cast<double>(all_g) * unit,
+                      static_cast<double>(all_h) * unit, level.growth.shrinkage, cells,
+                      gain.data());
+        }
+    }
+
+    // Of several outputs, cut by cut, many nodes and outputs at once.
+    void cut_by_cut(const Level& level, std::size_t c, std::size_t cells, Kind kind) {
+        const std::size_t plane = (level.pairs() + kLanes - 1) / kLanes * kLanes;
+        left.assign(2 * plane, 0);
+        total.assign(2 * plane, 0.0);
+        for (std::size_t t = 0; t < cells; ++t) add_line(level, c, t, plane);
+        for (std::size_t k = 0; k < 2 * plane; ++k)
+            total[k] = static_cast<double>(left[k]) * level.growth.unit;
+        std::fill(left.begin(), left.end(), 0);
+        for (std::size_t t = 0; t < cells; ++t) {
+            if (kind == kOneCell) std::fill(left.begin(), left.end(), 0);
+            if (kind != kMissingRight || t > 0) add_line(level, c, t, plane);
+            gain[t] = gain_of_many(left.data(), total.data(), plane, level.growth.unit,
+                                   level.growth.shrinkage);
+        }
+    }
+
+    void add_line(const Level& level, std::size_t c, std::size_t t, std::size_t plane) {
+        const std::size_t pairs = level.pairs();
+        const std::int64_t* __restrict s = level.at(c, t);
+        std::int64_t* __restrict sum = left.data();
+        for (std::size_t k = 0; k < pairs; ++k) sum[k] += s[k];
+        for (std::size_t k = 0; k < pairs; ++k) sum[plane + k] += s[pairs + k];
     }
 
     void look(const Level& level, std::size_t c, std::int32_t column, std::size_t cells,
               Kind kind, std::uint64_t seed, Best& best) {
         const Growth& growth = level.growth;
-        sides(level, c, cells, kind);
+        if (growth.outputs == 1) node_by_node(level, c, cells, kind);
+        else cut_by_cut(level, c, cells, kind);
         const std::size_t first = kind == kMissingRight ? 1 : 0;
         const std::size_t last = kind == kOneCell ? cells : cells - 1;
         for (std::size_t t = first; t < last; ++t) {
@@ -232,7 +302,7 @@ struct Search {
 };
 
 bool any_missing(const Level& level, std::size_t c) {
-    const std::int64_t* first = level.at(c, 0, 0, 0);
+    const std::int64_t* first = level.at(c, 0);
     return std::any_of(first, first + level.line(), [](std::int64_t x) { return x != 0; });
 }
 
@@ -282,8 +352,11 @@ void symmetric_tree(Cells cells, const std::int64_t* residual, Growth growth, st
             std::fill(leaves, leaves + (2 * m << growth.depth), 0);
             for (std::size_t t = 0; t < static_cast<std::size_t>(growth.sizes[j]); ++t)
                 for (std::size_t v = 0; v < level.nodes; ++v)
-                    for (std::size_t k = 0; k < 2 * m; ++k)
-                        leaves[2 * m * (2 * v + right[t]) + k] += level.at(best.candidate, t, v, 0)[k];
+                    for (std::size_t k = 0; k < m; ++k) {
+                        std::int64_t* leaf = leaves + 2 * m * (2 * v + right[t]);
+                        leaf[k] += level.g(best.candidate, t, v, k);
+                        leaf[m + k] += level.h(best.candidate, t, v, k);
+                    }
             return;
         }
         const std::uint8_t* code = cells.column(static_cast<std::size_t>(j));

@@ -28,8 +28,8 @@ struct Scored {
     std::uint64_t round;
 };
 
-// g = w (p - y) and h = w p (1 - p) of each row and output, as whole numbers of 1 / scale: sums of
-// them do not depend on their order. Numbers are below 2^50.
+// g = w (p - y) and h = w p (1 - p) of each row, (n, 2, outputs), as whole numbers of 1 / scale: sums
+// of them do not depend on their order. Numbers are below 2^50.
 void residuals(Scored rows, double scale, std::int64_t* out);
 
 // Σ -w log p(y).
@@ -51,7 +51,7 @@ struct Growth {
 // other, and the same for all nodes of a level. An ordered column is cut between two cells, and its
 // missing values go to either side; of another, one cell stands against the rest. Out: the column
 // of each level, (depth,); the side 0 or 1 of each of its cells, (depth, 256); and the sums G, H of
-// the leaves in whole numbers, (2^depth, outputs, 2), the first level in the highest bit.
+// the leaves in whole numbers, (2^depth, 2, outputs), the first level in the highest bit.
 void symmetric_tree(Cells cells, const std::int64_t* residual, Growth growth, std::int32_t* columns,
                std::uint8_t* sides, std::int64_t* leaves);
 

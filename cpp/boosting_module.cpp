@@ -72,7 +72,7 @@ void bind_boosting(nb::module_& m) {
              std::uint64_t round, double scale, Output<std::int64_t> out) {
               nb::gil_scoped_release free;
               p::Scored rows = scored(scores, labels, weight);
-              p::expect_shape({rows.rows, rows.outputs, 2}, out);
+              p::expect_shape({rows.rows, 2, rows.outputs}, out);
               p::expect(key.has_value() == luck.has_value(), "keys and what they draw from");
               p::expect_shape({rows.rows}, key);
               p::expect_shape({kDraws}, luck);
@@ -98,15 +98,15 @@ void bind_boosting(nb::module_& m) {
              Output<std::uint8_t> sides, Output<std::int64_t> leaves) {
               nb::gil_scoped_release free;
               const p::Cells table = cells(codes);
-              const std::size_t outputs = residual.shape(1), depth = candidates.shape(0);
+              const std::size_t outputs = residual.shape(2), depth = candidates.shape(0);
               const std::size_t count = candidates.shape(1);
               p::expect(0 < depth && depth < kDeepest && count > 0 && outputs > 0, "candidates");
-              p::expect_shape({table.rows, outputs, 2}, residual);
+              p::expect_shape({table.rows, 2, outputs}, residual);
               p::expect_shape({table.columns}, sizes, ordered);
               p::expect_shape({kDraws}, normal);
               p::expect_shape({depth}, columns);
               p::expect_shape({depth, kCodes}, sides);
-              p::expect_shape({std::size_t{1} << depth, outputs, 2}, leaves);
+              p::expect_shape({std::size_t{1} << depth, 2, outputs}, leaves);
               p::expect_places(p::data(candidates), depth * count, table.columns);
               for (std::size_t j = 0; j < table.columns; ++j) {
                   p::expect(1 <= sizes(j) && sizes(j) <= static_cast<std::int32_t>(kCodes),

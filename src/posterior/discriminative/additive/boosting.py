@@ -53,6 +53,13 @@ class Pace:
 
 GENTLE = Pace("gentle", rate=0.03, shrinkage=1.0, columns=0.5, luck=True, noise=0.5)
 SHARP = Pace("sharp", rate=0.1, shrinkage=0.3, columns=0.5)
+SWIFT = Pace("swift", rate=0.2, shrinkage=0.3, columns=0.5)
+MANY_ROWS = 10_000
+
+
+def paces(n_rows: int) -> tuple[Pace, ...]:
+    """Those worth trying: many rows leave little to chance, and want many small tables soon."""
+    return (SWIFT,) if n_rows >= MANY_ROWS else (GENTLE, SHARP)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +118,7 @@ class Progress:
         n, m = len(self.rows), len(self.start)
         self._scores = np.tile(self.start, (n, 1))
         self._held_scores = np.tile(self.start, (len(self.held), 1))
-        self._residual = np.empty((n, m, 2), np.int64)
+        self._residual = np.empty((n, 2, m), np.int64)
         self._scale = _scale(self.rows.weight)
 
     def advance(self, rounds: int) -> None:
@@ -136,7 +143,7 @@ class Progress:
             *(rows.codes, residual, self.sizes, self.ordered, self._candidates(turn)),
             *(1.0 / self._scale, pace.shrinkage, (self._noise(residual, turn), NORMAL, turn << 20)),
         )
-        g, h = sums[..., 0] / self._scale, sums[..., 1] / self._scale
+        g, h = sums[:, 0] / self._scale, sums[:, 1] / self._scale
         leaves = -pace.rate * g / (h + pace.shrinkage)
         return Tree(columns, sides, np.ascontiguousarray(leaves))
 
@@ -155,7 +162,7 @@ class Progress:
         if self.pace.noise == 0:
             return 0.0
         weight = float(self.rows.weight.sum())
-        g = residual[..., 0].ravel() / self._scale
+        g = residual[:, 0].ravel() / self._scale
         deviation = np.sqrt(np.dot(g, g) / weight)
         return float(self.pace.noise * deviation / (1 + np.exp(self.pace.rate * turn) / weight))
 
@@ -174,7 +181,7 @@ def boosted(
     sizes: Codes,
     ordered: Array,
     depth: int,
-    paces: Sequence[Pace],
+    tried: Sequence[Pace],
     rounds: int | None,
     threads: Threads,
 ) -> Boosted:
@@ -186,8 +193,8 @@ def boosted(
     best: tuple[float, tuple[Tree, ...], Pace] | None = None
     losses: dict[str, Floats] = {}
     held, weight = rows.dealt(FOLDS), float(rows.weight.sum())
-    choose = rounds is None or len(paces) > 1
-    for pace in paces:
+    choose = rounds is None or len(tried) > 1
+    for pace in tried:
         given = sizes, ordered, pace, depth
         fits = [Progress(rows, rows.weighing(np.zeros(len(rows))), *given, prior(rows))]
         for part in held if choose else ():

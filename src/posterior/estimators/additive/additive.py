@@ -16,7 +16,7 @@ from posterior.data.rows import Hard, Rows
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
-from posterior.discriminative.additive.boosting import GENTLE, SHARP, Pace, boosted
+from posterior.discriminative.additive.boosting import Pace, boosted, paces
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.engines.local import Local
@@ -52,7 +52,8 @@ class Additive(Classifier):
     rounds : int, optional
         How many trees; by default as many as predict held-out rows best, 2,000 at most.
     rate : float, optional
-        How much of each tree is added; by default 0.03 or 0.1, as predicts held-out rows better.
+        How much of each tree is added; by default 0.03 or 0.1, as predicts held-out rows better,
+        and 0.2 from 10,000 different rows on.
     shrinkage : float, optional
         λ, the weight of rows without residuals that each leaf is given; by default 1 or 0.3.
     cells : int, default=126
@@ -67,8 +68,8 @@ class Additive(Classifier):
     intercept_ : array of shape (1,) or (n_classes,)
     n_rounds_ : int
         How many trees the tables are made of.
-    pace_ : {"gentle", "sharp"}
-        Small steps with random weights, or large ones.
+    pace_ : {"gentle", "sharp", "swift"}
+        Small steps with random weights of rows, or larger ones without.
     held_out_ : Table
         The mean loss on rows held out, by pace and round.
     n_parameters_ : int
@@ -154,10 +155,11 @@ class Additive(Classifier):
 
     def _learned(self, reader: CellColumns, labels: Labels, rows: CellRows) -> FittedAdditive:
         """The model of rows of cells."""
-        given = reader.sizes, reader.ordered, self.depth, self._paces(), self.rounds
+        tried = self._paces(len(rows))
+        given = reader.sizes, reader.ordered, self.depth, tried, self.rounds
         return FittedAdditive.of(reader, labels, rows, boosted(rows, *given, self.engine_))
 
-    def _paces(self) -> list[Pace]:
+    def _paces(self, n_rows: int) -> list[Pace]:
         """Those that are tried, with what the settings say."""
         return [
             replace(
@@ -165,7 +167,7 @@ class Additive(Classifier):
                 rate=pace.rate if self.rate is None else float(self.rate),
                 shrinkage=pace.shrinkage if self.shrinkage is None else float(self.shrinkage),
             )
-            for pace in (GENTLE, SHARP)
+            for pace in paces(n_rows)
         ]
 
     def _reader(self) -> CellColumns:

@@ -18,8 +18,8 @@ def residuals(
     drawn: tuple[Array, Floats, int] | None = None,
     out: Integers | None = None,
 ) -> Integers:
-    """g = w (p - y) and h = w p (1 - p) of each row and output, in whole numbers of 1 / scale."""
-    found = np.empty((*scores.shape, 2), np.int64) if out is None else out
+    """g = w (p - y) and h = w p (1 - p) of each row, (n, 2, outputs), in units of 1 / scale."""
+    found = np.empty((len(scores), 2, scores.shape[1]), np.int64) if out is None else out
     key, luck, turn = (None, None, 0) if drawn is None else drawn
     _compiled.residuals(scores, labels, weight, key, luck, turn, scale, found)
     return found
@@ -43,7 +43,7 @@ def symmetric_tree(
     """The column of each level (depth,), sides of its cells (depth, 256), sums of the leaves."""
     depth = len(candidates)
     columns, sides = np.empty(depth, np.int32), np.empty((depth, CODES), np.uint8)
-    leaves = np.empty((1 << depth, residual.shape[1], 2), np.int64)
+    leaves = np.empty((1 << depth, *residual.shape[1:]), np.int64)
     _compiled.symmetric_tree(
         *(codes, residual, sizes, ordered, candidates, unit, shrinkage, *noise),
         *(columns, sides, leaves),

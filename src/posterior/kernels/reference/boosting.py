@@ -22,7 +22,7 @@ def residuals(
     drawn: tuple[Array, Floats, int] | None = None,
     out: Integers | None = None,
 ) -> Integers:
-    """g = w (p - y) and h = w p (1 - p) of each row and output, in whole numbers of 1 / scale.
+    """g = w (p - y) and h = w p (1 - p) of each row, (n, 2, outputs), in whole numbers of 1 / scale.
 
     Sums of whole numbers do not depend on their order. One output scores the second of two classes
     against the first. `drawn` has a key of each row, factors, and the round: the key and the round
@@ -38,7 +38,7 @@ def residuals(
     if scores.shape[1] == 1:
         g, h = g[:, 1:], (p[:, :1] * p[:, 1:])
     w = (weight * scale)[:, None]
-    found = np.stack([np.rint(w * g), np.rint(w * h)], axis=2).astype(np.int64)
+    found = np.stack([np.rint(w * g), np.rint(w * h)], axis=1).astype(np.int64)
     if out is None:
         return found
     out[:] = found
@@ -68,7 +68,7 @@ def symmetric_tree(
     A level cuts all nodes alike, where Σ G² / (H + λ) over nodes, sides and outputs is largest. An
     ordered column is cut between two cells, and its missing values, cell 0, go to either side; of
     another, one cell stands against the rest. The square root of each gain has some noise: its
-    size, values to draw from, and a seed. Leaves (2^depth, outputs, 2) hold G and H in whole
+    size, values to draw from, and a seed. Leaves (2^depth, 2, outputs) hold G and H in whole
     numbers, the first level in the highest bit.
     """
     depth, n = len(candidates), codes.shape[1]
@@ -93,14 +93,14 @@ def symmetric_tree(
                     best, columns[level] = float(score[cut]), j
                     sides[level] = _right(cut, kind)
         node = 2 * node + sides[level][codes[columns[level]]]
-    leaves = np.zeros((1 << depth, residual.shape[1], 2), np.int64)
+    leaves = np.zeros((1 << depth, *residual.shape[1:]), np.int64)
     np.add.at(leaves, node, residual)
     return columns, sides, leaves
 
 
 def cell_sums(codes: Array, residual: Integers, node: Integers, size: int, nodes: int) -> Integers:
-    """G and H of each node and cell of a column, (nodes, size, outputs, 2), in whole numbers."""
-    sums = np.zeros((nodes, size, residual.shape[1], 2), np.int64)
+    """G and H of each node and cell of a column, (nodes, size, 2, outputs), in whole numbers."""
+    sums = np.zeros((nodes, size, *residual.shape[1:]), np.int64)
     np.add.at(sums, (node, codes), residual)
     return sums
 
@@ -158,13 +158,17 @@ def _right(cut: int, kind: str) -> Array:
 
 
 def _gains(left: Integers, total: Integers, unit: float, shrinkage: float) -> Floats:
-    """Σ G² / (H + λ) of both sides, in the order of nodes and outputs."""
+    """Σ G² / (H + λ) of both sides: of several outputs eight lanes take turns, added in order."""
+    pairs = [(node, k) for node in range(left.shape[0]) for k in range(left.shape[3])]
+    lanes = np.zeros((1 if left.shape[3] == 1 else 8, left.shape[1]))
+    for i, (node, k) in enumerate(pairs):
+        g, h = left[node, :, 0, k] * unit, left[node, :, 1, k] * unit
+        other_g, other_h = total[node, 0, k] * unit - g, total[node, 1, k] * unit - h
+        a, b = h + shrinkage, other_h + shrinkage
+        lanes[i % len(lanes)] += (g * g * b + other_g * other_g * a) / (a * b)
     gain = np.zeros(left.shape[1])
-    for node in range(left.shape[0]):
-        for k in range(left.shape[2]):
-            g, h = (left[node, :, k, i] * unit for i in (0, 1))
-            other_g, other_h = (total[node, k, i] * unit - x for i, x in ((0, g), (1, h)))
-            gain += g * g / (h + shrinkage) + other_g * other_g / (other_h + shrinkage)
+    for lane in lanes:
+        gain += lane
     return gain
 
 
