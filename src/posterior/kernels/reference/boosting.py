@@ -22,7 +22,7 @@ def residuals(
     drawn: tuple[Array, Floats, int] | None = None,
     out: Integers | None = None,
 ) -> Integers:
-    """g = w (p - y) and h = w p (1 - p) of each row, (n, 2, outputs), in whole numbers of 1 / scale.
+    """g = w (p - y) and h = w p (1 - p) of each row, (n, 2, outputs), in units of 1 / scale.
 
     Sums of whole numbers do not depend on their order. One output scores the second of two classes
     against the first. `drawn` has a key of each row, factors, and the round: the key and the round
