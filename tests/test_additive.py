@@ -493,6 +493,16 @@ def test_no_rows_are_stored(way, tmp_path):
     assert str(loaded.held_out_) == str(model.held_out_)
 
 
+def test_a_file_is_answered_as_its_table(tmp_path):
+    model = few().fit(FRAME, KINDS)
+    FRAME.to_parquet(tmp_path / "rows.parquet")
+    assert model.predict_file(tmp_path / "rows.parquet", tmp_path / "out.parquet") == N
+    answers = pd.read_parquet(tmp_path / "out.parquet")
+    assert_array_equal(answers["predicted"], model.predict(FRAME))
+    shares = answers[[f"p_{name}" for name in model.classes_]].to_numpy()
+    assert_array_equal(shares, model.predict_proba(FRAME))
+
+
 def test_rows_in_a_file_are_not_taken(tmp_path):
     """What is never stored cannot come from a file that somebody made."""
     from posterior.storage.value_tree import Reader, Writer

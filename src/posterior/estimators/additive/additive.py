@@ -76,6 +76,8 @@ class Additive(Classifier):
         How many numbers the tables have.
     terms_ : list of tuples
         The columns of each table, by name.
+    kinds_ : tuple of {"number", "category"}
+        What each column is read as.
 
     Examples
     --------
