@@ -25,6 +25,9 @@ from posterior.discriminative.additive.boosting import (
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.engines.local import Local
 
+# Trees of NumPy are those of the compiled kernels to the bit (laws/test_boosting_twins.py), and
+# take thirty times as long.
+twice_is_slow = pytest.mark.once
 RANDOM = np.random.default_rng(7)
 N = 240
 X = RANDOM.normal(size=(N, 3)).round(1)
@@ -74,6 +77,7 @@ def parity(n_columns):
     return cells, cells.sum(axis=1) % 2
 
 
+@twice_is_slow
 @pytest.mark.parametrize("n_columns", [2, 3])
 def test_parity_of_columns_that_tell_nothing_alone_is_learned(n_columns, random):
     cells, odd = parity(n_columns)
@@ -148,6 +152,7 @@ def test_boosting_without_chance_is_that_of_the_textbook(missing):
     assert_allclose(found[:, 0], score, atol=1e-9)  # whole numbers of 2⁻⁴⁰ round by 1e-12
 
 
+@twice_is_slow
 def test_the_loss_at_the_chosen_round_is_that_of_the_folds_fitted_anew():
     model = Additive().fit(X, Y)
     fitted, losses = model.fitted_, model.held_out_
@@ -178,7 +183,7 @@ CASES = {
     "pairs": (few(depth=2), FRAME, Y),
     "one by one": (few(depth=1), FRAME, KINDS),
     "four columns a term": (few(depth=4), MANY, Y),
-    "six columns a term": (few(depth=6, rate=0.2), MANY, KINDS),
+    "six columns a term": (few(depth=6, rate=0.2, rounds=10), MANY, KINDS),
 }
 TABLES = {name: case for name, case in CASES.items() if case[0].depth <= 3}
 each_case = pytest.mark.parametrize(("model", "table", "y"), CASES.values(), ids=CASES.keys())
@@ -321,6 +326,7 @@ def test_categories_that_are_no_columns_are_named():
 # ---- laws ----
 
 
+@twice_is_slow
 def test_the_order_of_rows_does_not_matter(random):
     model = told(few().fit(FRAME, KINDS), FRAME)
     shuffled = random.permutation(N)
@@ -329,6 +335,7 @@ def test_the_order_of_rows_does_not_matter(random):
         assert told(few().fit(FRAME.iloc[order], KINDS[order]), FRAME) == model
 
 
+@twice_is_slow
 def test_the_number_of_threads_does_not_matter(monkeypatch):
     found = []
     for n in (1, 2, 4):
@@ -337,11 +344,14 @@ def test_the_number_of_threads_does_not_matter(monkeypatch):
     assert found[0] == found[1] == found[2]
 
 
+@twice_is_slow
 def test_a_row_of_weight_two_is_two_rows(random):
     weight = random.integers(0, 4, N)
     again = np.repeat(np.arange(N), weight)
-    heavy, many = Additive().fit(X, Y, sample_weight=weight), Additive().fit(X[again], Y[again])
+    heavy = Additive(rounds=60).fit(X, Y, sample_weight=weight)
+    many = Additive(rounds=60).fit(X[again], Y[again])
     assert told(heavy) == told(many)
+    assert_array_equal(heavy.held_out_["log_loss"], many.held_out_["log_loss"])
 
 
 def test_rows_of_no_weight_do_not_count():
@@ -430,6 +440,7 @@ def test_two_hundred_thousand_kinds_share_cells(random):
     assert model.score(table[:1000], y[:1000]) > 0.99
 
 
+@twice_is_slow
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 def test_few_rows_have_an_answer(n):
     model = Additive().fit(X[:n], np.arange(n) % 2)
