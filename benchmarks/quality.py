@@ -5,7 +5,7 @@
     python -m benchmarks.quality --models Additive car  # one model
 
 Five stratified folds, shuffled by seed 0. Nothing is chosen on rows that are scored: what a model
-chooses (rounds, penalties) it chooses inside its own rows. scikit-learn's logistic regression, forest
+chooses (rounds, penalties) it chooses in its own rows. scikit-learn's logistic regression, forest
 and naive Bayes read a column for each category, its boosting and CatBoost categories as they are.
 CatBoost and interpret's EBM may live in a Python of their own: this file needs nothing of ours to
 run their part, PYTHON -m benchmarks.quality --models CatBoost,EBM.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "elementary.hpp"
@@ -223,7 +224,7 @@ struct Level {
 };
 
 struct Best {
-    double score = -1;
+    double score = -std::numeric_limits<double>::infinity();
     std::size_t candidate = 0;
     std::size_t cut = 0;
     Kind kind = kMissingLeft;

@@ -30,6 +30,7 @@ from posterior.readers.labels import Labels
 from posterior.statistics.algebra import Exactly
 
 DEEPEST = 6
+HEAVIEST = 1e100  # weight of a row: squares of sums must be numbers
 
 
 class Additive(Classifier):
@@ -76,6 +77,8 @@ class Additive(Classifier):
         How many numbers the tables have.
     terms_ : list of tuples
         The columns of each table, by name.
+    kinds_ : tuple of {"number", "category"}
+        What each column is read as.
 
     Examples
     --------
@@ -146,6 +149,7 @@ class Additive(Classifier):
         reader, features = self._reader().learn(X)
         classes, codes = validate.labels(y, features.shape[0])
         weight = validate.weights(sample_weight, features.shape[0])
+        _check_heaviest(weight)
         rows = Rows(features, Hard(codes, len(classes), weight))
         reader = reader.looked(self.engine_.sum(Exactly(LookAtCells(reader)), rows), self.cells)
         cells = CellRows.of(reader.codes(features), codes, weight, len(classes))
@@ -224,3 +228,11 @@ class Additive(Classifier):
         """
         X, y = with_target(X, y)
         return log_likelihood_of(self.predict_log_proba(X), y, self.classes_, sample_weight)
+
+
+def _check_heaviest(weight: Floats | None) -> None:
+    if weight is not None and weight.max(initial=0.0) > HEAVIEST:
+        i = int(weight.argmax())
+        raise ValueError(
+            f"Expected weights up to {HEAVIEST:g}, got {weight[i]:g} at row {i}. Divide all by it."
+        )

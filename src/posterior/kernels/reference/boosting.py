@@ -77,7 +77,7 @@ def symmetric_tree(
     sides = np.empty((depth, CODES), np.uint8)
     for level in range(depth):
         seed = _mixed_number(noise[2] + level)
-        best = -1.0
+        best, columns[level], sides[level] = -np.inf, candidates[level, 0], _right(0, KINDS[0])
         for j in candidates[level]:
             size = int(sizes[j])
             sums = cell_sums(codes[j], residual, node, size, 1 << level)
