@@ -129,11 +129,15 @@ class FittedAdditive:
         parts = np.zeros((len(effects), codes.shape[1], len(self.intercept)))
         for terms, part in zip(effects.values(), parts, strict=True):
             terms.add_to(codes, part)
-        constant = self.intercept
-        if not self.by_table:
-            constant = constant + path_constant(self.terms, self.cell_weight)
         names = np.array([self.name(columns) for columns in effects], object)
-        return np.moveaxis(self.by_class(parts), 0, 2), self.by_class(constant), names
+        return np.moveaxis(self.by_class(parts), 0, 2), self.by_class(self.constant), names
+
+    @property
+    def constant(self) -> Floats:
+        """What is left of the scores without the effects, (outputs,)."""
+        if self.by_table:
+            return self.intercept
+        return self.intercept + path_constant(self.terms)
 
     @property
     def n_parameters(self) -> int:
@@ -154,7 +158,7 @@ class FittedAdditive:
         return " × ".join(str(self.reader.names[j]) for j in columns)
 
 
-def path_constant(terms: Terms, weights: tuple[Floats, ...]) -> Floats:
+def path_constant(terms: Terms) -> Floats:
     """What terms say before any column is known."""
     none = [terms[t].table[(-1,) * len(columns)] for t, columns in enumerate(terms.columns)]
     return np.asarray(np.sum(none, axis=0))
