@@ -79,6 +79,21 @@ def test_importance_of_a_column_is_the_mean_of_its_absolute_evidence(fitted):
     assert len(table) == len(evidence.feature_names)
 
 
+def test_the_tables_shown_add_up_to_the_answers():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({name: random.choice(["x", "y", "z"], 200) for name in "abc"})
+    y = (X["a"] == X["b"]) ^ (X["c"] == "x") ^ (random.random(200) < 0.1)
+    model = Additive(rounds=40).fit(X, y)
+    shown = model.parameters()
+    scores = np.full(len(X), model.intercept_[0])
+    for term, cell, effect in zip(*(shown[c] for c in ("term", "cell", "effect")), strict=True):
+        of_cell = np.ones(len(X), bool)
+        for column, names in zip(term.split(" × "), cell.split(", "), strict=True):
+            of_cell &= X[column].isin(names.split(" or ")).to_numpy()
+        scores[of_cell] += effect
+    assert_allclose(scores, model.decision_function(X), atol=1e-10)
+
+
 def test_all_parameters_come_by_importance_and_weigh_all_rows_in_each_term(three):
     model, X = three
     shown = model.parameters()

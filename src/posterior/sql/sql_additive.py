@@ -20,6 +20,7 @@ from posterior.sql.expressions import (
     is_finite,
     is_missing,
     number,
+    times,
     total,
     whole,
 )
@@ -51,7 +52,9 @@ def _(model: Additive, columns: Sequence[Column]) -> Scores:
         outputs = [total(each) for each in zip(*filter(None, parts), strict=True)] or zeros
         first = [number(0.0)] * (len(fitted.classes) - len(outputs))  # of two classes
         found.append(Term(fitted.name(chosen), [*first, *outputs]))
-    return Scores(fitted.classes, fitted.by_class(fitted.constant), found, steps=tables.steps)
+    known = tables.known()
+    prior = fitted.by_class(fitted.constant)
+    return Scores(fitted.classes, prior, found, steps=tables.steps, known=known)
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Tables:
     sheet: Sheet
     codes: dict[str, SQL]  # of each column
     unseen: list[bool]  # whether a column has a code for values never seen
-    places: dict[str, SQL] = field(default_factory=dict)  # in tables of several columns
+    places: dict[str, SQL] = field(default_factory=dict)  # made of the codes
 
     @classmethod
     def of(cls, reader: CellColumns, columns: Sequence[Column]) -> Tables:
@@ -78,7 +81,14 @@ class Tables:
 
     @property
     def steps(self) -> dict[str, dict[str, SQL]]:
-        return {"codes": self.codes} | ({"places": self.places} if self.places else {})
+        return {"codes": self.codes, "places": self.places}
+
+    def known(self) -> str:
+        """A column that is NULL where a code is: of a row that Python refuses."""
+        name = self.sheet.unused("known")
+        codes = total([column(code) for code in self.codes])
+        self.places[name] = times(whole(0), codes)
+        return name
 
     def looked_up(self, term: CellTable) -> list[SQL]:
         """T of each output; nothing if it is zero in all cells."""

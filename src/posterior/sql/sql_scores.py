@@ -33,6 +33,7 @@ class Scores:
     shares: Floats | None = None  # all alike if not given
     # columns that terms mention, made of the cells and of each other: each step of those before
     steps: Mapping[str, Mapping[str, SQL]] = field(default_factory=dict)
+    known: str | None = None  # a column that is zero, or NULL where a row has no answer
 
     @property
     def rules_out(self) -> bool:

@@ -214,6 +214,8 @@ class Query:
 
     def _scores(self, terms: list[list[SQL]]) -> list[SQL]:
         """prior_k + Σⱼ term_kj"""
+        known = [] if self.found.known is None else [[column(self.found.known)] * len(self.score)]
+        terms = [*known, *terms]
         return [
             _as_double(total([number(prior), *(term[k] for term in terms if term[k] != ZERO)]))
             for k, prior in enumerate(self.found.prior)
