@@ -464,6 +464,7 @@ def fish(n: int = 200) -> pd.DataFrame:
     ("model", "reads"),
     [
         (posterior.NaiveBayes(), "table"),
+        (posterior.Additive(rounds=20), "table"),
         (posterior.LogisticRegression(), "numbers"),
         (posterior.LinearDiscriminantAnalysis(), "numbers"),
         (posterior.QuadraticDiscriminantAnalysis(), "numbers"),

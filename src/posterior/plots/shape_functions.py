@@ -116,7 +116,8 @@ def _numbers(fitted: FittedAdditive, j: int, steps: Rows) -> look.Chart:
         if step["cells"]:
             ends = {"from": edges[step["cells"][0] - 1], "to": edges[step["cells"][-1]]}
             drawn.append({**_plain(step), **{k: float(v) for k, v in ends.items()}})
-    apart = [{**_plain(s), "at": float(last + 2.5 * room)} for s in steps if s["missing"]]
+    gap = BESIDE * (edges[-1] - edges[0])
+    apart = [{**_plain(s), "at": float(edges[-1] + 1.5 * gap)} for s in steps if s["missing"]]
     classes = list(dict.fromkeys(row["class"] for row in drawn))
     bands = len(classes) == 1  # those of several would hide each other
     low, high = _ends([*drawn, *apart], bands)
@@ -126,8 +127,8 @@ def _numbers(fitted: FittedAdditive, j: int, steps: Rows) -> look.Chart:
         for row in drawn
         if row["class"] == classes[0]
     ]
-    beyond = last + (4 if apart else 1) * room
-    across = alt.Scale(domain=[float(first - room), float(beyond)], nice=False, zero=False)
+    beyond = edges[-1] + (2.5 * gap if apart else 0.0)
+    across = alt.Scale(domain=[float(edges[0]), float(beyond)], nice=False, zero=False)
     name = cut(fitted.reader.names[j], 2 * LETTERS)
     x_axis = look.number_axis(name, float(np.abs(edges).max()))
     x = alt.X("from:Q", scale=across, axis=x_axis)
