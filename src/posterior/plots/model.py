@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import frames
 from posterior.data.names import feature_names, plain
 from posterior.estimators import (
+    Additive,
     GaussianDiscriminantAnalysis,
     GaussianNB,
     KNeighborsClassifier,
@@ -24,6 +25,7 @@ from posterior.plots.cells import CLUSTERED, cells
 from posterior.plots.coefficients import coefficients
 from posterior.plots.components import components
 from posterior.plots.densities import Joint, densities
+from posterior.plots.importances import panel
 from posterior.plots.likelihoods import DISCRETE, likelihoods
 from posterior.plots.look import Chart
 from posterior.plots.neighbors import error_by_k
@@ -49,8 +51,9 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     classes or their ellipses, the cells of clusters, the answers of neighbors, each with the
     boundaries. Else of a mixture its components, of logistic regression its coefficients, of
     neighbors what each number of them costs, of columns that depend on each other their graph, of
-    words, categories, and yes and no their probabilities by class, and of any other generative
-    classifier one column by class, for which it needs the rows.
+    words, categories, and yes and no their probabilities by class, of an additive model its terms
+    ranked and the shapes of the first, and of any other generative classifier one column by class,
+    for which it needs the rows.
 
     Parameters
     ----------
@@ -70,6 +73,8 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
         return components(model, X, **options)
     if isinstance(model, STRUCTURED):
         return structure(model, **options)
+    if isinstance(model, Additive):
+        return panel(model, **options)
     if isinstance(model, DISCRETE):
         return likelihoods(model, **options)
     if isinstance(model, CLUSTERED):
@@ -89,9 +94,9 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
         if hasattr(model, "selection_"):
             return error_by_k(model, **options)
     raise TypeError(
-        "Expected a mixture, clusters, a generative classifier, logistic regression, neighbors in "
-        f"two columns, or neighbors that chose their number, got {type(model).__name__}, which has "
-        "no picture of its own."
+        "Expected a mixture, clusters, a generative classifier, logistic regression, an additive "
+        "model, neighbors in two columns, or neighbors that chose their number, got "
+        f"{type(model).__name__}, which has no picture of its own."
     )
 
 

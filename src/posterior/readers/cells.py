@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
@@ -20,6 +21,7 @@ from posterior.statistics.keyed import places
 MISSING = 0  # the cell of missing values
 MOST_VALUES = 10_000  # of a column of numbers that are looked at one by one before it is cut
 MOST_KINDS = 250  # categories with a cell of their own
+FEW_NAMES = 3  # categories of a group that are named one by one
 LEAST_ROWS = 2.0  # that a category must have for a cell of its own
 
 
@@ -89,6 +91,57 @@ class CellColumns(NumbersAndCategories):
             return ["any"]
         between = [f"{low} to {high}" for low, high in pairwise(cuts)]
         return [f"< {cuts[0]}", *between, f"≥ {cuts[-1]}"]
+
+    def group_names(self, j: int, group: Array, gaps: bool = True) -> list[str]:
+        """What groups of a column's cells (cells,) are called.
+
+        Without gaps, a group is not said to be of missing values too.
+        """
+        found = []
+        for g in range(int(group.max()) + 1):
+            cells = np.flatnonzero(group == g)
+            there = cells[cells != MISSING] - 1
+            names = self._ranges(j, there) if self.kinds[j] == "number" else self._some(j, there)
+            missing = ["missing"] * (MISSING in cells and (gaps or not names))
+            found.append(" or ".join([*names, *missing]))
+        return found
+
+    def _ranges(self, j: int, bins: Array) -> list[str]:
+        """Bins side by side as one range."""
+        cuts = distinct_digits(self.cuts[self.places()[0].index(j)])
+        names = []
+        for run in np.split(bins, np.flatnonzero(np.diff(bins) > 1) + 1) if len(bins) else ():
+            low = cuts[run[0] - 1] if run[0] > 0 else ""
+            high = cuts[run[-1]] if run[-1] < len(cuts) else ""
+            ends = {"": f"≥ {low}" if low else "any"}
+            names.append(ends.get(high) or (f"{low} to {high}" if low else f"< {high}"))
+        return names
+
+    def _some(self, j: int, places: Array) -> list[str]:
+        """Categories by name, where they are not many."""
+        names = self.names_of(j)
+        if len(places) <= FEW_NAMES:
+            return [names[i] for i in places]
+        return [*(names[i] for i in places[: FEW_NAMES - 1]), f"{len(places) - 2} others"]
+
+
+def distinct_digits(numbers: Sequence[float]) -> list[str]:
+    """Numbers with three digits, or as many as they need to be different."""
+    found: list[str] = []
+    for digits in range(3, 18):
+        found = [_short(float(f"{value:.{digits}g}")) for value in numbers]
+        if len(set(found)) == len(found):
+            break
+    return found
+
+
+def _short(value: float) -> str:
+    """All digits, and an exponent only far from one: 12300, 1.23e9."""
+    plainly = value == 0 or 1e-4 <= abs(value) < 1e7
+    if plainly:
+        return np.format_float_positional(value, trim="-")
+    digits, _, exponent = np.format_float_scientific(value, trim="-").partition("e")
+    return f"{digits}e{int(exponent)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

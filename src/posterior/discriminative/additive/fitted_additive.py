@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.special import expit
 
 from posterior import kernels
 from posterior.data.names import plain
 from posterior.data.rows import Features
 from posterior.data.table import Table
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
 from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.effect_tables import Shape
 from posterior.discriminative.additive.paths import by_path
 from posterior.discriminative.additive.terms import (
     Term,
@@ -23,7 +25,7 @@ from posterior.discriminative.additive.terms import (
     gathered,
     purified,
 )
-from posterior.readers.cells import CellColumns
+from posterior.readers.cells import MISSING, CellColumns
 from posterior.readers.labels import Labels
 
 MOST_COLUMNS = 3  # of a term that is read as a table
@@ -52,6 +54,8 @@ class FittedAdditive:
     pace: str
     n_rounds: int
     held_out: Table | None = None  # the loss on rows held out, by pace and round
+    information: tuple[Floats, ...] = ()  # Σ w p (1 - p) of each cell, (cells, outputs)
+    shrinkage: float = 0.0  # λ
     rows: CellRows | None = None  # those learned from, as long as they are at hand; never stored
 
     @classmethod
@@ -69,7 +73,9 @@ class FittedAdditive:
             terms = [average_of_unseen(term, weight) for term in terms]
         together = Terms.of(terms, len(start))
         told = found.pace.name, len(found.trees), _losses(found)
-        return cls(reader, labels, start, together, tuple(weight), *told, rows)
+        information = _information(rows, start, together, sizes)
+        known = information, found.pace.shrinkage
+        return cls(reader, labels, start, together, tuple(weight), *told, *known, rows)
 
     @property
     def classes(self) -> Array:
@@ -121,6 +127,50 @@ class FittedAdditive:
         outputs = len(self.intercept)
         return {columns: Terms.of(parts, outputs) for columns, parts in found.items()}
 
+    def shapes(self) -> dict[tuple[int, ...], Shape]:
+        """What each set of columns adds, as one table each, the most important first."""
+        if not self.by_table:
+            deepest = max(map(len, self.terms.columns))
+            raise ValueError(
+                f"Expected terms of at most {MOST_COLUMNS} columns to show as tables, got terms of "
+                f"{deepest}. Fit the model with depth={MOST_COLUMNS}."
+            )
+        found = [Shape.of(c, terms, self.cell_weight) for c, terms in self.effects().items()]
+        return {s.columns: s for s in sorted(found, key=lambda s: -s.importance)}
+
+    def importances(self) -> Table:
+        """The mean absolute effect of each set of columns, the most important first."""
+        shapes = self.shapes().values()
+        return Table(
+            {
+                "term": np.array([self.name(shape.columns) for shape in shapes], object),
+                "importance": np.array([shape.importance for shape in shapes]),
+            }
+        )
+
+    def parameters(self, shapes: Iterable[Shape]) -> Table:
+        """The effect of each cell of some tables on the score of each class."""
+        classes = self.classes[-len(self.intercept) :]
+        weight = float(self.cell_weight[0].sum())
+        lines: list[tuple[Any, ...]] = []
+        for shape in shapes:
+            names = self.cell_names(shape)
+            for at in zip(*np.nonzero(shape.share), strict=True):
+                cell = ", ".join(each[g] for each, g in zip(names, at, strict=True))
+                told = self.name(shape.columns), cell
+                effects = zip(classes, shape.effect[at], strict=True)
+                lines += [(*told, plain(c), e, weight * shape.share[at]) for c, e in effects]
+        kinds = {"term": object, "cell": object, "class": object, "effect": float, "weight": float}
+        columns = zip(*lines, strict=True)
+        found = zip(kinds.items(), columns, strict=True)
+        return Table({name: _column(cells, kind) for (name, kind), cells in found})
+
+    def cell_names(self, shape: Shape) -> list[list[str]]:
+        """What the groups of each column of a shape are called."""
+        axes = zip(shape.columns, shape.groups, strict=True)
+        gaps = [weight[MISSING] > 0 for weight in self.cell_weight]
+        return [self.reader.group_names(j, group, bool(gaps[j])) for j, group in axes]
+
     def evidence(self, X: Any) -> tuple[Floats, Floats, Array]:
         """What each set of columns adds to the scores, (n, k, sets), the constant, and names."""
         features = self.reader.read(X)
@@ -129,11 +179,15 @@ class FittedAdditive:
         parts = np.zeros((len(effects), codes.shape[1], len(self.intercept)))
         for terms, part in zip(effects.values(), parts, strict=True):
             terms.add_to(codes, part)
-        constant = self.intercept
-        if not self.by_table:
-            constant = constant + path_constant(self.terms, self.cell_weight)
         names = np.array([self.name(columns) for columns in effects], object)
-        return np.moveaxis(self.by_class(parts), 0, 2), self.by_class(constant), names
+        return np.moveaxis(self.by_class(parts), 0, 2), self.by_class(self.constant), names
+
+    @property
+    def constant(self) -> Floats:
+        """What is left of the scores without the effects, (outputs,)."""
+        if self.by_table:
+            return self.intercept
+        return self.intercept + path_constant(self.terms)
 
     @property
     def n_parameters(self) -> int:
@@ -149,12 +203,48 @@ class FittedAdditive:
         sets = dict.fromkeys(self.terms.columns)
         return [tuple(plain(names[j]) for j in columns) for columns in sets]
 
+    def term_of(self, columns: Sequence[Any]) -> tuple[int, ...]:
+        """A column, a pair or a triple by the names of its columns, if there is such a term."""
+        names = [plain(name) for name in self.reader.names]
+        known = [c for c in columns if plain(c) in names]
+        if len(known) < len(columns):
+            wrong = next(c for c in columns if c not in known)
+            raise ValueError(f"Expected columns of {names}, got {wrong!r}.")
+        found = tuple(sorted(names.index(plain(c)) for c in columns))
+        if len(found) > 1 and found not in self.terms.of_columns():
+            raise ValueError(
+                f"Expected columns that have a term together, got {list(columns)}: the model adds "
+                "them up one by one. model.terms_ lists those that have."
+            )
+        return found
+
     def name(self, columns: tuple[int, ...]) -> str:
         """What a set of columns is called."""
         return " × ".join(str(self.reader.names[j]) for j in columns)
 
 
-def path_constant(terms: Terms, weights: tuple[Floats, ...]) -> Floats:
+def _column(cells: Sequence[Any], kind: Any) -> Array:
+    column = np.empty(len(cells), kind)
+    column[:] = cells
+    return column
+
+
+def _information(rows: CellRows, start: Floats, terms: Terms, sizes: Codes) -> tuple[Floats, ...]:
+    """Σ w p (1 - p) of the rows in each cell, (cells, outputs) for each column."""
+    p = np.tile(start, (len(rows), 1))
+    terms.add_to(rows.codes, p)
+    if len(start) > 1:
+        kernels.normalize(p, "posterior")
+    else:
+        p = expit(p)
+    curvature = (rows.weight[:, None] * p * (1 - p)).T
+    pairs = zip(rows.codes, sizes, strict=True)
+    return tuple(
+        np.stack([np.bincount(c, h, size) for h in curvature], axis=1) for c, size in pairs
+    )
+
+
+def path_constant(terms: Terms) -> Floats:
     """What terms say before any column is known."""
     none = [terms[t].table[(-1,) * len(columns)] for t, columns in enumerate(terms.columns)]
     return np.asarray(np.sum(none, axis=0))

@@ -218,6 +218,35 @@ class Additive(Classifier):
         terms, constant, names = self.fitted_.evidence(X)
         return Evidence(terms, constant, names, self.classes_)
 
+    def importances(self) -> Table:
+        """How much each column, pair and triple matters: the mean of |effect| over all rows.
+
+        Of more than two classes it is the mean over their scores, too. Cells of pairs and triples
+        are weighed as if their columns were independent.
+        """
+        check_is_fitted(self)
+        return self.fitted_.importances()
+
+    def parameters(self, *columns: Any) -> Table:
+        """The tables of the model: the effect of each cell on the score of a class, in log odds.
+
+        Neighboring cells that a table does not tell apart are one line. The weight is that of the
+        rows in the cell; in pairs and triples, what it would be if columns were independent.
+
+        Parameters
+        ----------
+        *columns : names or numbers of columns, optional
+            Whose table to show; by default all of them, the most important first.
+        """
+        check_is_fitted(self)
+        shapes = self.fitted_.shapes()
+        if not columns:
+            return self.fitted_.parameters(shapes.values())
+        return self.fitted_.parameters([shapes[self.fitted_.term_of(columns)]])
+
+    def _parameter_table(self) -> Table | None:
+        return self.fitted_.importances() if self.fitted_.by_table else None
+
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """log p(y | X), the sum over rows of log p(y | x): the rows themselves are taken as given.
 
