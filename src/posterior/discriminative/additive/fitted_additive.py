@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from posterior.data.rows import Features
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
+from posterior.discriminative.additive.cell_parts import CellParts
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.paths import by_path
 from posterior.discriminative.additive.terms import (
@@ -53,6 +54,8 @@ class FittedAdditive:
     n_rounds: int
     held_out: Table | None = None  # the loss on rows held out, by pace and round
     rows: CellRows | None = None  # those learned from, as long as they are at hand; never stored
+    waiting: CellParts | None = None  # those of a stream that came since; never stored
+    chosen_weight: float = 0.0  # of the rows by which pace and rounds were chosen
 
     @classmethod
     def of(
@@ -69,7 +72,27 @@ class FittedAdditive:
             terms = [average_of_unseen(term, weight) for term in terms]
         together = Terms.of(terms, len(start))
         told = found.pace.name, len(found.trees), _losses(found)
-        return cls(reader, labels, start, together, tuple(weight), *told, rows)
+        kept = rows, None, rows.total
+        return cls(reader, labels, start, together, tuple(weight), *told, *kept)
+
+    @property
+    def at_hand(self) -> CellRows:
+        """The rows that were learned from."""
+        if self.rows is None:
+            raise ValueError(
+                "Expected a model whose rows are at hand, got one that was stored or sent, which "
+                "holds none: trees are learned from all rows together. Fit it to all of them."
+            )
+        return self.rows
+
+    def all_rows(self) -> CellRows:
+        """Those, and the ones that wait."""
+        waiting = self.waiting or CellParts()
+        return (CellParts((self.at_hand,)) + waiting).together()
+
+    def forgetful(self) -> FittedAdditive:
+        """Without the rows."""
+        return replace(self, rows=None, waiting=None)
 
     @property
     def classes(self) -> Array:
