@@ -131,7 +131,7 @@ def compare(
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
     roles : what the columns are; by default as `posterior.preprocessing.infer_roles.infer` says
-    models : keys of the models to compare, such as "naive-bayes"; by default all
+    models : keys of the models to compare, such as "naive-bayes"; by default all but "additive"
     folds : int, default=10
     seed : int, default=0
         Of the deal of rows to folds, and of samples where a table is large.
@@ -152,7 +152,7 @@ def compare(
     unknown = [key for key in models or () if key not in keys]
     if unknown:
         raise ValueError(f"Expected models among {keys} for these columns, got {unknown}.")
-    listed = [c for c in listed if models is None or c.key in models]
+    listed = [c for c in listed if (not c.by_name if models is None else c.key in models)]
     report = progress or _silent
     judged, failures = [baseline(rows)], []
     # soon scored first: those that take long then know whom they must beat

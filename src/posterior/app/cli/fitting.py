@@ -41,6 +41,7 @@ class Kind(StrEnum):
     QUADRATIC = "quadratic"
     LOGISTIC = "logistic"
     NEIGHBORS = "neighbors"
+    ADDITIVE = "additive"
     TEXT = "text"
 
 
@@ -138,7 +139,8 @@ def _chosen(
     from posterior.selection.candidates import candidates
 
     listed = candidates(roles, table.num_rows, roles.n_classes)
-    asked = [c for c in listed if kind in (Kind.AUTO, *_names(c))]
+    auto = [c for c in listed if not c.by_name]
+    asked = auto if kind is Kind.AUTO else [c for c in listed if kind in _names(c)]
     if not asked:
         known = ", ".join(k for k in Kind if any(k in _names(c) for c in listed))
         raise ValueError(f"Expected one of {known} for these columns, got {kind}.")
@@ -235,6 +237,7 @@ def _check_target(source: Files, target: str) -> None:
 
 def _model(kind: str) -> Any:
     from posterior.estimators import (
+        Additive,
         GaussianDiscriminantAnalysis,
         LogisticRegression,
         NaiveBayes,
@@ -246,6 +249,7 @@ def _model(kind: str) -> Any:
         "discriminant": GaussianDiscriminantAnalysis("shared"),
         "quadratic": GaussianDiscriminantAnalysis("own", pseudo_rows=1.0),
         "logistic": LogisticRegression(),
+        "additive": Additive(),
         "text": TextClassifier(),
     }
     if kind not in made:

@@ -53,10 +53,11 @@ class AdditiveRule:
         waiting = waiting + CellParts((more,))
         weight = rows.total + waiting.total
         news = len(labels) > len(before.labels) or before.n_rounds == 0
+        news = news or weight >= DOUBLED * before.chosen_weight
         if not news and weight < GROWN * rows.total:
             return replace(before, labels=labels, waiting=waiting)
         rows = (CellParts((rows,)) + waiting).together()
-        if news or weight >= DOUBLED * before.chosen_weight:
+        if news:
             return self.chosen(before.reader.sharing(rows.codes), labels, rows)
         return self.again(before, labels, rows)
 
