@@ -14,7 +14,7 @@ from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.readers.cells import CellColumns
 
 ROW = 28  # bytes of a row besides its cells: class, fingerprint, weight twice
-OUTPUT = 24  # bytes of a row for each output, in each fit that has it: its score, g and h
+OUTPUT = 30  # bytes of a row for each output, in each fit: its score, g and h, and on the way
 
 
 @dataclass(frozen=True, slots=True, eq=False)

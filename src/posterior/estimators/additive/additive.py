@@ -149,7 +149,7 @@ class Additive(Classifier):
 
         A table elsewhere is read twice where it is: to choose the cells, and to bring its rows
         here, a byte a cell, where equal rows are one and trees are learned. While they are, each
-        different row takes about 6 (d + 28) + 120 outputs bytes; what has no room is refused. The
+        different row takes about 6 (d + 28) + 150 outputs bytes; what has no room is refused. The
         model is the one of the same rows in memory, to the bit.
 
         Parameters

@@ -26,7 +26,8 @@ def partial_fit(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: A
     trees are learned anew when the weight of the rows has grown by a twentieth, at the pace
     and for the rounds of the model before, a sixth of the work of `fit`; until then new rows
     wait. Pace and rounds are chosen anew when the weight has doubled since they were, and when
-    a class is new. So a stream costs some five fits to all its rows, however small its parts.
+    a class is new. So the boosting of a stream takes as long as that of some five fits to all
+    its rows, however small its parts.
 
     A model that was stored or sent holds no rows, and refuses.
 
