@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import warnings
 from itertools import pairwise
@@ -101,6 +102,12 @@ def test_parts_in_any_order_are_the_rows_at_once_to_the_bit(size: int) -> None:
     gathered = total.together()
     for name in ("codes", "labels", "weight", "key"):
         assert_array_equal(getattr(gathered, name), getattr(at_once, name))
+    added: dict[tuple[int, ...], list[float]] = {}
+    for *row, w in zip(labels, *codes, weight, strict=True):
+        added.setdefault(tuple(row), []).append(w)
+    rows = zip(gathered.labels, *gathered.codes, strict=True)
+    exact = [math.fsum(added[row]) for row in rows]
+    assert_allclose(gathered.weight, exact, rtol=2**-52)  # both are rounded once
 
 
 def test_each_part_is_twice_as_long_as_the_next() -> None:
