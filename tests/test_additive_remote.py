@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -238,24 +237,34 @@ def test_a_stream_after_fit_comes_close_to_fit() -> None:
     assert losses[0] < losses[1] + 0.005  # cells of a third of the rows
 
 
-def test_the_first_rows_of_a_stream_choose_its_cells_and_it_says_so() -> None:
-    with pytest.warns(UserWarning, match=r"cells by the 300 row\(s\) of the first partial_fit"):
-        model = add(Additive(rounds=20), FLOWERS[:300])
-    assert_same(model, fit(FLOWERS[:300]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        add(model, FLOWERS[300:])
+def test_a_stream_without_a_fit_is_one_when_its_rows_have_doubled() -> None:
+    model = Additive(rounds=20)
+    for n in range(256):
+        add(model, FLOWERS[n : n + 1])
+    assert_same(model, fit(FLOWERS[:256]))
+    add(model, FLOWERS[256:257])
+    assert model.n_rounds_ == 20
 
 
-@pytest.mark.filterwarnings("ignore:Additive has chosen its cells")
+def test_a_stream_chooses_its_cells_by_its_first_thousand_rows() -> None:
+    table = flowers(2500, 3)
+    model = Additive(rounds=5)
+    for start in range(0, 1200, 300):
+        add(model, table[start : start + 300])
+    assert_same(model, fit(table[:1200], rounds=5))
+    cuts = model.fitted_.reader.cuts
+    assert model.fitted_.early == ()
+    assert add(model, table[1200:]).fitted_.reader.cuts == cuts
+
+
 def test_a_class_may_come_first_mid_stream(fits: list[str]) -> None:
     a, rest = FLOWERS[FLOWERS["kind"] == "a"], FLOWERS[FLOWERS["kind"] != "a"]
     model = add(Additive(rounds=5), a)  # nothing to tell apart
     assert_array_equal(model.predict_proba(a[READ]), np.ones((len(a), 1)))
-    add(model, rest[rest["kind"] == "b"])
     add(model, rest[rest["kind"] == "c"])
-    assert model.classes_.tolist() == ["a", "b", "c"]
+    add(model, rest[rest["kind"] == "b"])
     assert fits == ["chosen", "chosen"]
+    assert_same(model, fit(FLOWERS, rounds=5))
     with pytest.raises(ValueError, match=r"\['d'\] in y do not exist"):
         closed = Additive(rounds=5).partial_fit(a[READ], a["kind"], classes=["a", "b", "c"])
         closed.partial_fit(a[READ][:3], ["d"] * 3)

@@ -4,7 +4,7 @@ Naive Bayes comes first: its parameters are means and shares, its reasons add up
 learning. It is tried with normal columns, and with families chosen column by column. Linear
 discriminants add one covariance, logistic regression gives up the density for a search, quadratic
 discriminants need a covariance for each class, networks count columns together, and neighbors keep
-all rows. Boosted tables take longest, and are compared if somebody asks for them.
+all rows.
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ class Candidate:
     classifier: TableClassifier
     most_rows: int | None = None  # None for all
     searches: bool = False  # for families or a network, in every fold anew
-    by_name: bool = False  # compared only if it is asked for
 
 
 def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
@@ -59,6 +58,23 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         *(_of_tables(roles, n_rows, n_classes) if roles.table else []),
         *(_of_everything(roles) if roles.table and roles.text else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
+    ]
+
+
+def asked_for(roles: Roles) -> list[Candidate]:
+    """Models that are fitted where they are named, and not compared otherwise."""
+    if not roles.table:
+        return []
+    return [
+        Candidate(
+            "additive",
+            "Additive model",
+            "discriminative",
+            6,
+            "Log odds as a sum of tables of one, two and three columns, boosted; how many rounds "
+            "is chosen on rows held out.",
+            TableClassifier(Additive(), roles),
+        )
     ]
 
 
@@ -173,19 +189,6 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                 keep_missing=plain,
             ),
             None if n_rows <= most else most,
-        )
-    )
-    found.append(
-        Candidate(
-            "additive",
-            "Additive tables",
-            "discriminative",
-            5,
-            "A sum of tables of one, two and three columns, boosted; numbers cut into bins, and "
-            "the number of rounds chosen by rows held out.",
-            TableClassifier(Additive(), roles),
-            searches=True,
-            by_name=True,
         )
     )
     return found

@@ -21,7 +21,7 @@ from posterior.evaluation.scores import Measure, measure
 from posterior.generative.fold_sums import stratified_folds
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.roles import Roles
-from posterior.selection.candidates import Candidate, Kind, candidates
+from posterior.selection.candidates import Candidate, Kind, asked_for, candidates
 from posterior.selection.labeled_rows import LabeledRows, labeled_rows
 from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
 
@@ -148,11 +148,12 @@ def compare(
     roles = roles or infer(frame, target)
     rows = labeled_rows(frame, roles, folds, seed)
     listed = candidates(roles, len(rows), len(rows.classes))
+    listed += [] if models is None else asked_for(roles)
     keys = [c.key for c in listed]
     unknown = [key for key in models or () if key not in keys]
     if unknown:
         raise ValueError(f"Expected models among {keys} for these columns, got {unknown}.")
-    listed = [c for c in listed if (not c.by_name if models is None else c.key in models)]
+    listed = [c for c in listed if models is None or c.key in models]
     report = progress or _silent
     judged, failures = [baseline(rows)], []
     # soon scored first: those that take long then know whom they must beat

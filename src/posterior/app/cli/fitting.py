@@ -136,11 +136,11 @@ def _chosen(
 ) -> Found:
     """The kind that was asked for; of several, the one that is chosen by log loss."""
     from posterior.selection import compare
-    from posterior.selection.candidates import candidates
+    from posterior.selection.candidates import asked_for, candidates
 
     listed = candidates(roles, table.num_rows, roles.n_classes)
-    auto = [c for c in listed if not c.by_name]
-    asked = auto if kind is Kind.AUTO else [c for c in listed if kind in _names(c)]
+    listed += [] if kind is Kind.AUTO else asked_for(roles)
+    asked = [c for c in listed if kind in (Kind.AUTO, *_names(c))]
     if not asked:
         known = ", ".join(k for k in Kind if any(k in _names(c) for c in listed))
         raise ValueError(f"Expected one of {known} for these columns, got {kind}.")

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from posterior.data.fingerprints import fingerprints
 from posterior.data.names import plain
+from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, Pace, Threads, boosted
-from posterior.discriminative.additive.cell_parts import CellParts, check_boosting
+from posterior.discriminative.additive.cell_parts import CellParts, GatherCells, check_boosting
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
-from posterior.readers.cells import CellColumns
+from posterior.readers.cells import CellColumns, LookAtCells
 from posterior.readers.labels import Labels
 
 DOUBLED = 2.0  # the weight of the rows, since pace and rounds were chosen: they are chosen anew
 GROWN = 1.05  # the same since the last fit: its trees are learned anew
+EARLY = 1000  # rows of a stream, by which its cells are chosen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +32,7 @@ class AdditiveRule:
     depth: int
     paces: Sequence[Pace]  # those that are tried
     rounds: int | None  # None: as many as predict held-out rows best
+    cells: int  # into which a column of numbers is cut
     threads: Threads
 
     def chosen(self, reader: CellColumns, labels: Labels, rows: CellRows) -> FittedAdditive:
@@ -44,22 +49,33 @@ class AdditiveRule:
         fitted = FittedAdditive.of(reader, labels, rows, replace(found, losses={}))
         return replace(fitted, held_out=before.held_out, chosen_weight=before.chosen_weight)
 
-    def with_rows(self, before: FittedAdditive, labels: Labels, more: CellRows) -> FittedAdditive:
+    def begun(self, reader: CellColumns, labels: Labels, early: tuple[Rows, ...]) -> FittedAdditive:
+        """Of a stream that has just begun: its cells are chosen too, until it has enough rows."""
+        known = reader.looked(reduce(add, map(LookAtCells(reader), early)), self.cells)
+        rows = reduce(add, map(GatherCells(known), early)).together()
+        fitted = self.chosen(known, labels, rows)
+        return replace(fitted, early=early if _n_rows(early) < EARLY else ())
+
+    def with_rows(self, before: FittedAdditive, labels: Labels, more: Rows) -> FittedAdditive:
         """After more rows; see `Additive.partial_fit`."""
-        rows, waiting = before.at_hand, before.waiting or CellParts()
+        rows, waiting, early = before.at_hand, before.waiting or CellParts(), before.early
         if len(labels) > len(before.labels):
-            place = labels.places(before.labels)
-            rows, waiting = rows.placed(place, len(labels)), waiting.placed(place, len(labels))
-        waiting = waiting + CellParts((more,))
+            place, k = labels.places(before.labels), len(labels)
+            rows, waiting = rows.placed(place, k), waiting.placed(place, k)
+            early = tuple(replace(part, groups=_placed(part.hard, place, k)) for part in early)
+        early = (*early, more) if early else ()
+        waiting = waiting + GatherCells(before.reader)(more)
         weight = rows.total + waiting.total
         news = len(labels) > len(before.labels) or before.n_rounds == 0
-        news = news or weight >= DOUBLED * before.chosen_weight
+        news = news or weight >= DOUBLED * before.chosen_weight or _n_rows(early) >= EARLY
+        if news and early:
+            return self.begun(before.reader, labels, early)
         if not news and weight < GROWN * rows.total:
-            return replace(before, labels=labels, waiting=waiting)
+            return replace(before, labels=labels, waiting=waiting, early=early)
         rows = (CellParts((rows,)) + waiting).together()
         if news:
             return self.chosen(before.reader.sharing(rows.codes), labels, rows)
-        return self.again(before, labels, rows)
+        return replace(self.again(before, labels, rows), early=early)
 
     def without_rows(
         self, before: FittedAdditive, cells: Array, codes: Codes, weight: Floats | None
@@ -102,3 +118,12 @@ def _check_learned(left: CellRows, cells: Array, codes: Codes, labels: Labels) -
             f"as often: the first is row {row}, of class {plain(labels.classes[codes[row]])!r}. "
             "Leave them out."
         )
+
+
+def _n_rows(parts: tuple[Rows, ...]) -> int:
+    return sum(map(len, parts))
+
+
+def _placed(groups: Hard, place: Array, n_groups: int) -> Hard:
+    """The same rows, where classes have new codes."""
+    return Hard(place[groups.codes].astype(np.int32), n_groups, groups.weight)

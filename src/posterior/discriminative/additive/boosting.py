@@ -156,7 +156,7 @@ class Progress:
             return 0.0
         weight = float(self.rows.weight.sum())
         g = residual[..., 0].ravel() / self._scale
-        deviation = np.sqrt(np.dot(g, g) / weight)
+        deviation = np.sqrt(np.dot(g, g / weight))  # the square of a large weight overflows
         return float(self.pace.noise * deviation / (1 + np.exp(self.pace.rate * turn) / weight))
 
 
@@ -191,8 +191,9 @@ def boosted(
         given = sizes, ordered, pace, depth
         fits = [Progress(rows, rows.weighing(np.zeros(len(rows))), *given, prior(rows))]
         for part in held if choose else ():
-            kept = rows.weighing(rows.weight - part)
-            fits.append(Progress(kept, rows.weighing(part), *given, prior(kept)))
+            kept, out = rows.weighing(rows.weight - part), rows.weighing(part)
+            if len(out):  # of very few rows, some folds hold out none
+                fits.append(Progress(kept, out, *given, prior(kept)))
         loss = _in_lockstep(fits, rounds, threads) / weight
         n = int(loss.argmin()) + 1 if rounds is None else rounds
         losses[pace.name] = loss

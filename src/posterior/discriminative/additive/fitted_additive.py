@@ -10,7 +10,7 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.names import plain
-from posterior.data.rows import Features
+from posterior.data.rows import Features, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
@@ -55,6 +55,7 @@ class FittedAdditive:
     held_out: Table | None = None  # the loss on rows held out, by pace and round
     rows: CellRows | None = None  # those learned from, as long as they are at hand; never stored
     waiting: CellParts | None = None  # those of a stream that came since; never stored
+    early: tuple[Rows, ...] = ()  # all rows of a stream that has just begun; never stored
     chosen_weight: float = 0.0  # of the rows by which pace and rounds were chosen
 
     @classmethod
@@ -72,8 +73,8 @@ class FittedAdditive:
             terms = [average_of_unseen(term, weight) for term in terms]
         together = Terms.of(terms, len(start))
         told = found.pace.name, len(found.trees), _losses(found)
-        kept = rows, None, rows.total
-        return cls(reader, labels, start, together, tuple(weight), *told, *kept)
+        fitted = cls(reader, labels, start, together, tuple(weight), *told, rows)
+        return replace(fitted, chosen_weight=rows.total)
 
     @property
     def at_hand(self) -> CellRows:
@@ -92,7 +93,7 @@ class FittedAdditive:
 
     def forgetful(self) -> FittedAdditive:
         """Without the rows."""
-        return replace(self, rows=None, waiting=None)
+        return replace(self, rows=None, waiting=None, early=())
 
     @property
     def classes(self) -> Array:

@@ -20,7 +20,6 @@ from posterior.data.typing import Array, Floats
 from posterior.discriminative.additive.additive_rule import AdditiveRule
 from posterior.discriminative.additive.boosting import GENTLE, SHARP, Pace
 from posterior.discriminative.additive.cell_parts import GatherCells
-from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.engines.local import Local
 from posterior.estimators import remote
@@ -169,23 +168,23 @@ class Additive(Classifier):
             self.fitted_ = self._fit_elsewhere(there, y, sample_weight, checkpoint)
             return self
         reader, labels, rows = self.first_rows(X, y, sample_weight)
-        check_classes(labels.classes[np.unique(rows.labels)])
-        self.fitted_ = self.rule().chosen(reader, labels, rows)
+        reader = reader.looked(self.engine_.sum(Exactly(LookAtCells(reader)), rows), self.cells)
+        cells = GatherCells(reader)(rows).together()
+        check_classes(labels.classes[np.unique(cells.labels)])
+        self.fitted_ = self.rule().chosen(reader, labels, cells)
         return self
 
     def first_rows(
         self, X: Any, y: Any, sample_weight: Any, named: Any = None
-    ) -> tuple[CellColumns, Labels, CellRows]:
-        """A reader that has chosen the cells of these rows, their classes, and the rows."""
+    ) -> tuple[CellColumns, Labels, Rows]:
+        """A reader that knows the columns of these rows, their classes, and the rows."""
         X, y = with_target(X, y)
         reader, features = self._reader().learn(X)
         n = features.shape[0]
         weight = validate.weights(sample_weight, n)
         labels, codes = Labels.among(None, y, named, n, needed=False).more(y, weight, n)
         reader.check(features, fitting=True)
-        rows = Rows(features, Hard(codes, len(labels), weight))
-        reader = reader.looked(self.engine_.sum(Exactly(LookAtCells(reader)), rows), self.cells)
-        return reader, labels, GatherCells(reader)(rows).together()
+        return reader, labels, Rows(features, Hard(codes, len(labels), weight))
 
     def _fit_elsewhere(
         self, there: remote.There, y: Any, weight: Any, checkpoint: remote.FilePath | None
@@ -208,7 +207,7 @@ class Additive(Classifier):
 
     def rule(self) -> AdditiveRule:
         """How rows of cells become a model."""
-        return AdditiveRule(self.depth, self._paces(), self.rounds, self.engine_)
+        return AdditiveRule(self.depth, self._paces(), self.rounds, self.cells, self.engine_)
 
     partial_fit = additive_stream.partial_fit
     forget = additive_stream.forget

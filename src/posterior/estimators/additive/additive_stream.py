@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
-from posterior.data.rows import Blocks
-from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.data.rows import Blocks, Hard, Rows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.estimators import remote
 from posterior.estimators.classifier import with_target
@@ -21,13 +19,15 @@ from posterior.readers.labels import Labels
 def partial_fit(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
     """Learn from more rows: trees of all rows so far, which are kept as cells, a byte each.
 
-    The first rows choose the cells for good, of which a warning tells unless `fit` chose them:
-    a number is put into the bin it falls in, and categories that are new share a cell. The
-    trees are learned anew when the weight of the rows has grown by a twentieth, at the pace
-    and for the rounds of the model before, a sixth of the work of `fit`; until then new rows
-    wait. Pace and rounds are chosen anew when the weight has doubled since they were, and when
-    a class is new. So the boosting of a stream takes as long as that of some five fits to all
-    its rows, however small its parts.
+    The trees are learned anew when the weight of the rows has grown by a twentieth, at the pace
+    and for the rounds of the model before, a sixth of the boosting of `fit`; until then new rows
+    wait. Pace and rounds are chosen anew when the weight has doubled since they were, and when a
+    class is new. So the boosting of a stream takes as long as that of some five fits to all its
+    rows, however small its parts.
+
+    Cells are those of `fit`. Without one, rows are kept as they came, and cells are chosen anew
+    together with the pace, until there are 1,000. Later a number is put into the bin it falls in,
+    and categories that are new share a cell.
 
     A model that was stored or sent holds no rows, and refuses.
 
@@ -41,14 +41,8 @@ def partial_fit(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: A
     remote.refuse_elsewhere(X, "partial_fit")
     before: FittedAdditive | None = vars(self).get("fitted_")
     if before is None:
-        self.fitted_ = self.rule().chosen(*self.first_rows(X, y, sample_weight, classes))
-        warnings.warn(
-            f"Additive has chosen its cells by the {self.fitted_.chosen_weight:g} row(s) of "
-            "the first partial_fit and keeps them. Call fit() on some thousand mixed rows "
-            "first.",
-            UserWarning,
-            stacklevel=2,
-        )
+        reader, labels, rows = self.first_rows(X, y, sample_weight, classes)
+        self.fitted_ = self.rule().begun(reader, labels, (rows,))
         return self
     X, y = with_target(X, y)
     features = _checked(before.reader, X)
@@ -56,7 +50,7 @@ def partial_fit(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: A
     weight = validate.weights(sample_weight, n, required=False)
     labels = Labels.among(before.labels, y, classes, n, needed=False)
     labels, codes = labels.more(y, weight, n)
-    more = CellRows.of(before.reader.codes(features), codes, weight, len(labels))
+    more = Rows(features, Hard(codes, len(labels), weight))
     self.fitted_ = self.rule().with_rows(before, labels, more)
     return self
 
@@ -64,8 +58,8 @@ def partial_fit(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: A
 def forget(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """Take rows back: pace, rounds and trees are those of the rows that are left.
 
-    The work of a fit. The cells stay, so that of rows given to `fit` the cut points may still
-    tell; rows that came later leave no trace. Rows that were not learned, with this class and
+    The work of a fit. The cells stay from then on, so that cut points may still tell of rows by
+    which they were chosen; rows that came later leave no trace. Rows that were not learned, with this class and
     in these cells, are refused.
     """
     check_is_fitted(self)
