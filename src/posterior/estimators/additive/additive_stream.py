@@ -59,8 +59,8 @@ def forget(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """Take rows back: pace, rounds and trees are those of the rows that are left.
 
     The work of a fit. The cells stay from then on, so that cut points may still tell of rows by
-    which they were chosen; rows that came later leave no trace. Rows that were not learned, with this class and
-    in these cells, are refused.
+    which they were chosen; rows that came later leave no trace. Rows that were not learned, with
+    this class and in these cells, are refused.
     """
     check_is_fitted(self)
     self._validate_params()
