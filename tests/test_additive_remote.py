@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,14 @@ def test_a_class_may_come_first_mid_stream(fits: list[str]) -> None:
     with pytest.raises(ValueError, match=r"\['d'\] in y do not exist"):
         closed = Additive(rounds=5).partial_fit(a[READ], a["kind"], classes=["a", "b", "c"])
         closed.partial_fit(a[READ][:3], ["d"] * 3)
+
+
+def test_a_pace_that_is_not_tried_on_so_many_rows_is_chosen_anew() -> None:
+    model = fit(FLOWERS[:200])
+    rule, rows = model.rule(), model.fitted_.all_rows()
+    paces = [pace for pace in rule.paces(200) if pace.name != model.pace_]
+    again = replace(rule, paces=lambda n: paces).again(model.fitted_, model.fitted_.labels, rows)
+    assert again.pace == paces[0].name
 
 
 def test_new_categories_share_a_cell_and_are_learned() -> None:

@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 449,
-    n_lines: 58_520,
+    n_lines: 58_525,
 }
 
 

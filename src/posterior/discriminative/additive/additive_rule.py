@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -30,23 +30,28 @@ class AdditiveRule:
     """How rows of cells become tables, and when rows that came later do."""
 
     depth: int
-    paces: Sequence[Pace]  # those that are tried
+    paces: Callable[[int], Sequence[Pace]]  # those that are tried on so many rows
     rounds: int | None  # None: as many as predict held-out rows best
     cells: int  # into which a column of numbers is cut
     threads: Threads
 
     def chosen(self, reader: CellColumns, labels: Labels, rows: CellRows) -> FittedAdditive:
         """At the pace and for the rounds of the least loss on rows held out."""
-        found = self._boosted(reader, rows, self.paces, self.rounds)
+        found = self._boosted(reader, rows, self.paces(len(rows)), self.rounds)
         return FittedAdditive.of(reader, labels, rows, found)
 
     def again(self, before: FittedAdditive, labels: Labels, rows: CellRows) -> FittedAdditive:
-        """At those of the model before: nothing is held out, which is a sixth of the work."""
-        paces = [pace for pace in self.paces if pace.name == before.pace]
+        """At those of the model before: nothing is held out, which is a sixth of the work.
+
+        A pace that is not tried on so many rows is no longer the one to keep: one is chosen.
+        """
         reader = before.reader.sharing(rows.codes)
+        paces = [pace for pace in self.paces(len(rows)) if pace.name == before.pace]
+        if not paces:
+            return self.chosen(reader, labels, rows)
         rounds = before.n_rounds if self.rounds is None else self.rounds
         found = self._boosted(reader, rows, paces, rounds)
-        fitted = FittedAdditive.of(reader, labels, rows, replace(found, losses={}))
+        fitted = FittedAdditive.of(reader, labels, rows, found)
         return replace(fitted, held_out=before.held_out, chosen_weight=before.chosen_weight)
 
     def begun(self, reader: CellColumns, labels: Labels, early: tuple[Rows, ...]) -> FittedAdditive:

@@ -186,7 +186,7 @@ def path_constant(terms: Terms, weights: tuple[Floats, ...]) -> Floats:
 
 def _losses(found: Boosted) -> Table | None:
     """Held-out loss by pace and round."""
-    some = {name: loss for name, loss in found.losses.items() if len(loss)}
+    some = {name: loss for name, loss in found.losses.items() if loss.ndim}  # if rows were held out
     if not some:
         return None
     return Table(

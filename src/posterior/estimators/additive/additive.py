@@ -207,7 +207,7 @@ class Additive(Classifier):
 
     def rule(self) -> AdditiveRule:
         """How rows of cells become a model."""
-        return AdditiveRule(self.depth, self._paces(), self.rounds, self.cells, self.engine_)
+        return AdditiveRule(self.depth, self._paces, self.rounds, self.cells, self.engine_)
 
     partial_fit = additive_stream.partial_fit
     forget = additive_stream.forget
@@ -217,7 +217,7 @@ class Additive(Classifier):
     def __add__(self, other: Self) -> Self:
         return copy.copy(self).merge(other)
 
-    def _paces(self) -> list[Pace]:
+    def _paces(self, n_rows: int) -> list[Pace]:
         """Those that are tried, with what the settings say."""
         return [
             replace(
