@@ -13,6 +13,7 @@ from posterior import kernels
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
+from posterior.readers.reader import Reader
 from posterior.readers.two_kinds import NumbersAndCategories
 from posterior.statistics.counts import Counts
 from posterior.statistics.histograms import Histograms
@@ -47,6 +48,35 @@ class CellColumns(NumbersAndCategories):
             values=tuple(values for values, _ in kept),
             shared=tuple(others for _, others in kept),
         )
+
+    def sharing(self, codes: Array) -> Self:
+        """A reader whose categories never seen share a cell, where rows (d, n) to learn have some.
+
+        It is the one behind all others, whose code they have already.
+        """
+        _, categories = self.places()
+        pairs = zip(categories, self.values, strict=True)
+        return replace(self, shared=tuple(bool((codes[j] > len(v)).any()) for j, v in pairs))
+
+    def check_same(self, other: Reader) -> None:
+        """Refuse to merge rows of other cells."""
+        self.columns.check_same(other.columns)
+        assert isinstance(other, CellColumns)
+        for j, name in enumerate(self.names):
+            same = np.array_equal(self._cells_of(j), other._cells_of(j))
+            if self.kinds[j] != other.kinds[j] or not same:
+                raise ValueError(
+                    f"Expected a model of the same cells to merge, but column {plain(name)!r} has "
+                    "others in each: every fit chooses them by its rows. Fit all rows together "
+                    "(fit reads files and clusters part by part), or give them to partial_fit."
+                )
+
+    def _cells_of(self, j: int) -> Array:
+        """Where a column of numbers is cut, or the categories with a cell."""
+        numbers, categories = self.places()
+        if j in categories:
+            return self.values[categories.index(j)]
+        return np.array(self.cuts[numbers.index(j)])
 
     @property
     def sizes(self) -> Codes:

@@ -237,6 +237,7 @@ def _check_target(source: Files, target: str) -> None:
 
 def _model(kind: str) -> Any:
     from posterior.estimators import (
+        Additive,
         GaussianDiscriminantAnalysis,
         LogisticRegression,
         NaiveBayes,
@@ -248,6 +249,7 @@ def _model(kind: str) -> Any:
         "discriminant": GaussianDiscriminantAnalysis("shared"),
         "quadratic": GaussianDiscriminantAnalysis("own", pseudo_rows=1.0),
         "logistic": LogisticRegression(),
+        "additive": Additive(),
         "text": TextClassifier(),
     }
     if kind not in made:

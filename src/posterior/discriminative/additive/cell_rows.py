@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from posterior.data.fingerprints import fingerprints
 from posterior.data.typing import Array, Codes, Floats
+from posterior.statistics.exact import Exact
 
 TINY = 1e-9  # of a weight: what is left where all of it was taken away
+LARGEST_WHOLE = 2.0**32  # weight that is counted as a whole number: sums of many have room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,33 +23,67 @@ class CellRows:
     weight: Floats  # (n,), positive
     key: Array  # (n,) of 64 bits: a function of the content
     n_classes: int
+    exact: Exact | None = None  # the weight before rounding, of rows that others may join
 
     @classmethod
     def of(cls, codes: Array, labels: Codes, weight: Floats | None, n_classes: int) -> CellRows:
         """Equal rows as one. What is learned from them does not depend on how they came."""
-        weight = np.ones(len(labels)) if weight is None else weight
+        return cls.summed(codes, labels, _exactly(weight, len(labels)), n_classes)
+
+    @classmethod
+    def summed(cls, codes: Array, labels: Codes, weight: Exact, n_classes: int) -> CellRows:
+        """The same of weights that add up exactly; a row that weighs nothing is none."""
         key = fingerprints(codes.T)
-        order = np.lexsort((weight, key, labels))
-        order = order[weight[order] > 0]
-        sorted_key, sorted_label = key[order], labels[order]
+        order = np.lexsort((key, labels))
+        key, labels = key[order], labels[order]
         new = np.ones(len(order), bool)
-        new[1:] = (sorted_key[1:] != sorted_key[:-1]) | (sorted_label[1:] != sorted_label[:-1])
-        first = order[new]
-        total = np.add.reduceat(weight[order], np.flatnonzero(new)) if len(order) else weight[:0]
-        columns = np.ascontiguousarray(codes[:, first])
-        return cls(columns, labels[first].astype(np.int32), total, key[first], n_classes)
+        new[1:] = (key[1:] != key[:-1]) | (labels[1:] != labels[:-1])
+        start = np.flatnonzero(new)
+        total = weight[order].runs(start) if len(start) else weight
+        some = total.sign() != 0
+        start, total = start[some], total[some]
+        columns = np.ascontiguousarray(codes[:, order[start]])
+        label = labels[start].astype(np.int32)
+        return cls(columns, label, total.rounded(), key[start], n_classes, total)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def __add__(self, other: CellRows, /) -> CellRows:
         """The rows of both."""
-        return CellRows.of(
+        return self._with(other, other.whole)
+
+    def __sub__(self, other: CellRows, /) -> CellRows:
+        """Without the rows of another; those that were none of these weigh less than nothing."""
+        return self._with(other, -other.whole)
+
+    def _with(self, other: CellRows, weight: Exact) -> CellRows:
+        n, m = len(self), len(other)
+        mine, theirs = (
+            self.whole.placed(np.arange(n), n + m),
+            weight.placed(n + np.arange(m), n + m),
+        )
+        return CellRows.summed(
             np.concatenate([self.codes, other.codes], axis=1),
             np.concatenate([self.labels, other.labels]),
-            np.concatenate([self.weight, other.weight]),
+            (mine + theirs).trimmed(),
             max(self.n_classes, other.n_classes),
         )
+
+    @property
+    def whole(self) -> Exact:
+        """The weight before rounding."""
+        return _exactly(self.weight, len(self)) if self.exact is None else self.exact
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.whole.sum().rounded())
+
+    def placed(self, index: Array, n_classes: int) -> CellRows:
+        """The same rows, where classes have new codes in the same order."""
+        labels = np.asarray(index, np.int32)[self.labels]
+        return replace(self, labels=labels, n_classes=n_classes)
 
     def weighing(self, weight: Floats) -> CellRows:
         """The rows that have some of these weights."""
@@ -82,3 +118,11 @@ def _dealt_up_to(ends: Floats, fold: int, n_folds: int) -> Floats:
     """How much of [0, end) is the fold's, if it has the pieces fold, fold + n_folds, ..."""
     turns, rest = np.divmod(ends, n_folds)
     return turns + np.clip(rest - fold, 0.0, 1.0)
+
+
+def _exactly(weight: Floats | None, n: int) -> Exact:
+    """Weights that add up without rounding; whole numbers take less room."""
+    if weight is None:
+        return Exact.of(np.ones(n, np.int64))
+    whole = (weight == np.floor(weight)).all() and weight.max(initial=0) < LARGEST_WHOLE
+    return Exact.of(weight.astype(np.int64)) if whole else Exact.of(weight).trimmed()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,10 +11,11 @@ from scipy.special import expit
 
 from posterior import kernels
 from posterior.data.names import plain
-from posterior.data.rows import Features
+from posterior.data.rows import Features, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
+from posterior.discriminative.additive.cell_parts import CellParts
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.effect_tables import Shape
 from posterior.discriminative.additive.paths import by_path
@@ -57,6 +58,9 @@ class FittedAdditive:
     information: tuple[Floats, ...] = ()  # Σ w p (1 - p) of each cell, (cells, outputs)
     shrinkage: float = 0.0  # λ
     rows: CellRows | None = None  # those learned from, as long as they are at hand; never stored
+    waiting: CellParts | None = None  # those of a stream that came since; never stored
+    early: tuple[Rows, ...] = ()  # all rows of a stream that has just begun; never stored
+    chosen_weight: float = 0.0  # of the rows by which pace and rounds were chosen
 
     @classmethod
     def of(
@@ -73,9 +77,28 @@ class FittedAdditive:
             terms = [average_of_unseen(term, weight) for term in terms]
         together = Terms.of(terms, len(start))
         told = found.pace.name, len(found.trees), _losses(found)
-        information = _information(rows, start, together, sizes)
-        known = information, found.pace.shrinkage
-        return cls(reader, labels, start, together, tuple(weight), *told, *known, rows)
+        known = _information(rows, start, together, sizes), found.pace.shrinkage
+        fitted = cls(reader, labels, start, together, tuple(weight), *told, *known, rows)
+        return replace(fitted, chosen_weight=rows.total)
+
+    @property
+    def at_hand(self) -> CellRows:
+        """The rows that were learned from."""
+        if self.rows is None:
+            raise ValueError(
+                "Expected a model whose rows are at hand, got one that was stored or sent, which "
+                "holds none: trees are learned from all rows together. Fit it to all of them."
+            )
+        return self.rows
+
+    def all_rows(self) -> CellRows:
+        """Those, and the ones that wait."""
+        waiting = self.waiting or CellParts()
+        return (CellParts((self.at_hand,)) + waiting).together()
+
+    def forgetful(self) -> FittedAdditive:
+        """Without the rows."""
+        return replace(self, rows=None, waiting=None, early=())
 
     @property
     def classes(self) -> Array:
@@ -252,7 +275,7 @@ def path_constant(terms: Terms) -> Floats:
 
 def _losses(found: Boosted) -> Table | None:
     """Held-out loss by pace and round."""
-    some = {name: loss for name, loss in found.losses.items() if len(loss)}
+    some = {name: loss for name, loss in found.losses.items() if loss.ndim}  # if rows were held out
     if not some:
         return None
     return Table(
