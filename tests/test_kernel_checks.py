@@ -82,7 +82,7 @@ def test_arrays_whose_sizes_do_not_agree_are_refused():
 
 TREE = {
     "codes": np.zeros((2, 5), np.uint8),
-    "residual": np.ones((5, 1, 2), np.int64),
+    "residual": np.ones((5, 2, 1), np.int64),
     "sizes": np.array([3, 2], np.int32),
     "ordered": np.ones(2, np.uint8),
     "candidates": np.zeros((3, 1), np.int32),
@@ -112,7 +112,7 @@ SUM = {
         {"candidates": np.zeros((9, 1), np.int32)},
         {"sizes": np.array([257, 2], np.int32)},
         {"sizes": np.array([3], np.int32)},
-        {"residual": np.ones((4, 1, 2), np.int64)},
+        {"residual": np.ones((4, 2, 1), np.int64)},
         {"noise": (1.0, np.zeros(9), 0)},
     ],
     ids=lambda wrong: next(iter(wrong)),

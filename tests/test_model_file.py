@@ -198,6 +198,9 @@ def test_a_loaded_model_goes_on_learning_as_the_one_saved(model, X, y, path):
         if isinstance(model, posterior.LogisticRegression) and verb == "partial_fit":
             assert "not stored or copied since" in said[1]  # the rows of a fit are not in a file
             return
+        if isinstance(model, posterior.Additive):
+            assert "stored or sent, which holds none" in said[1]  # nor are those of boosting
+            return
         assert said[0] == said[1], verb
     assert answers(models[0], X) == answers(models[1], X)
 

@@ -58,7 +58,7 @@ def test_residuals_are_those_of_the_textbook(random, n, m):
     else:
         p, y = softmax(scores, axis=1), labels[:, None] == np.arange(m)
         h = p * (1 - p)
-    plain = np.stack([p - y, h], axis=2) * weight[:, None, None]
+    plain = np.stack([p - y, h], axis=1) * weight[:, None, None]
     found = compiled.residuals(scores, labels, weight, SCALE) / SCALE
     np.testing.assert_allclose(found, plain, rtol=0, atol=2 / SCALE)
 
@@ -80,8 +80,8 @@ def grown(random: Random, n: int, m: int, d: int, depth: int) -> tuple:
     if d > 1 and random.random() < 0.3:  # equal gains: the first of them is taken
         codes[1], sizes[1] = codes[0], sizes[0]
     largest = int(random.choice([1, 5, 2**20, 2**50]))
-    residual = random.integers(-largest, largest + 1, (n, m, 2))
-    residual[..., 1] = np.abs(residual[..., 1])
+    residual = random.integers(-largest, largest + 1, (n, 2, m))
+    residual[:, 1] = np.abs(residual[:, 1])
     ordered = random.integers(0, 2, d).astype(np.uint8)
     count = int(random.integers(1, d + 1))
     candidates = np.stack([np.sort(random.permutation(d)[:count]) for _ in range(depth)])

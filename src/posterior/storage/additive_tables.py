@@ -29,6 +29,13 @@ def check_additive(value: FittedAdditive, n_columns: int, n_classes: int) -> Non
     expect(isinstance(weights, tuple) and len(weights) == n_columns, "weights of the columns")
     for weight, size in zip(weights, sizes, strict=True):
         expect(_is(weight, np.float64, (int(size),)), "a weight of each cell")
+    information = value.information
+    expect(isinstance(information, tuple) and len(information) == n_columns, "what cells tell")
+    for told, size in zip(information, sizes, strict=True):
+        expect(_is(told, np.float64, (int(size), outputs)), "what the rows of each cell tell")
+        expect(bool((told >= 0).all()), "what the rows of each cell tell")
+    expect(type(value.shrinkage) is float and value.shrinkage > 0, "a shrinkage above zero")
+    expect(type(value.chosen_weight) is float, "the weight of the rows that chose")
     expect(isinstance(value.terms, Terms), "tables")
     _check_terms(value.terms, sizes, outputs)
     expect(isinstance(value.pace, str) and type(value.n_rounds) is int, "a pace and its rounds")
