@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "boosting_module.hpp"
 #include "centers.hpp"
 #include "checks.hpp"
 #include "columns.hpp"
@@ -758,6 +759,7 @@ NB_MODULE(_compiled, m) {
     bind_trees<double>(m);
     bind_trees<float>(m);
     bind_text(m);
+    bind_boosting(m);
     bind_cuts(m);
     bind_tables_of_codes<std::int64_t>(m);
     bind_tables_of_codes<std::int32_t>(m);

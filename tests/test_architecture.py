@@ -246,12 +246,12 @@ def n_lines() -> int:
 # The goals are 417 files and 47,660 lines, what there was before four families, readers and the
 # lectures' models, steps, pictures and exercises came: the readers left 417 files and 53,669 lines.
 SYMPTOMS = {
-    shared_names: 0.15,
+    shared_names: 0.158,
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 465,
-    n_lines: 60_525,
+    n_files: 489,
+    n_lines: 63_672,
 }
 
 

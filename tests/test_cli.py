@@ -150,7 +150,7 @@ def test_merged_models_are_the_model_of_all_rows(fish, tmp_path):
     assert proba(merged, fish.new) == proba(whole, fish.new)
 
 
-@pytest.mark.parametrize("kind", ["discriminant", "logistic", "neighbors"])
+@pytest.mark.parametrize("kind", ["discriminant", "logistic", "neighbors", "additive"])
 def test_every_kind_of_model_is_fitted_and_explains_itself(fish, tmp_path, kind):
     model = tmp_path / "model.posterior"
     told = json.loads(run("fit", fish.first, "-t", "species", "-m", kind, "-o", model, "--json"))

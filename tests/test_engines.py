@@ -237,7 +237,7 @@ NOT_ELSEWHERE = {
 
 
 def test_every_estimator_is_in_this_suite_or_says_why_not():
-    known = {*EXACT, *ROUNDED, *HIDDEN, "TextClassifier"}
+    known = {*EXACT, *ROUNDED, *HIDDEN, "Additive", "TextClassifier"}
     public = {name for name in posterior.__all__ if hasattr(getattr(posterior, name), "fit")}
     assert public - known == NOT_ELSEWHERE.keys()
 
@@ -258,6 +258,12 @@ def test_naive_bayes_is_the_one_in_memory_to_the_bit(name, elsewhere):
     assert_array_equal(there.predict_log_proba(X), here.predict_log_proba(X))
     theirs = there.statistics_.features.numbers()
     assert_array_equal(theirs, here.statistics_.features.numbers())
+
+
+def test_an_additive_model_is_the_one_in_memory_to_the_bit(elsewhere):
+    here, there, X = both(posterior.Additive(rounds=20), MIXED, elsewhere)
+    assert_array_equal(there.predict_log_proba(X), here.predict_log_proba(X))
+    assert (there.terms_, there.pace_) == (here.terms_, here.pace_)
 
 
 @pytest.mark.parametrize("name", ROUNDED)

@@ -80,6 +80,73 @@ def test_arrays_whose_sizes_do_not_agree_are_refused():
             compiled.gaussian_log_joint(*wrong)
 
 
+TREE = {
+    "codes": np.zeros((2, 5), np.uint8),
+    "residual": np.ones((5, 2, 1), np.int64),
+    "sizes": np.array([3, 2], np.int32),
+    "ordered": np.ones(2, np.uint8),
+    "candidates": np.zeros((3, 1), np.int32),
+    "unit": 1.0,
+    "shrinkage": 1.0,
+    "noise": (0.0, np.zeros(1024), 0),
+}
+SUM = {
+    "codes": np.zeros((2, 5), np.uint8),
+    "axis": np.array([0, 2]),
+    "column": np.array([0, 1], np.int32),
+    "first": np.array([0, 3, 5]),
+    "stride": np.array([2, 1]),
+    "group": np.array([0, 1, 2, 0, 1], np.uint8),
+    "start": np.array([0, 6]),
+    "values": np.zeros((6, 1)),
+    "out": np.zeros((5, 1)),
+}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"codes": np.full((2, 5), 3, np.uint8)},
+        {"candidates": np.full((3, 1), 2, np.int32)},
+        {"candidates": np.full((3, 1), -1, np.int32)},
+        {"candidates": np.zeros((9, 1), np.int32)},
+        {"sizes": np.array([257, 2], np.int32)},
+        {"sizes": np.array([3], np.int32)},
+        {"residual": np.ones((4, 2, 1), np.int64)},
+        {"noise": (1.0, np.zeros(9), 0)},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_a_tree_is_of_cells_and_columns_that_there_are(wrong):
+    kernels.symmetric_tree(**TREE)
+    with pytest.raises(ValueError, match="Expected"):
+        kernels.symmetric_tree(**TREE | wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"codes": np.full((2, 5), 3, np.uint8)},
+        {"column": np.array([0, 2], np.int32)},
+        {"stride": np.array([3, 1])},
+        {"stride": np.array([-2, 1])},
+        {"stride": np.array([2**62, 1])},
+        {"group": np.array([0, 1, 2, 0, 2], np.uint8)},
+        {"axis": np.array([0, 3])},
+        {"first": np.array([0, 3, 6])},
+        {"start": np.array([0, 7])},
+        {"start": np.array([1, 6])},
+        {"values": np.zeros((5, 1))},
+        {"out": np.zeros((5, 2))},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_tables_are_added_where_they_have_cells(wrong):
+    kernels.add_tables(**SUM)
+    with pytest.raises(ValueError, match="Expected"):
+        kernels.add_tables(**SUM | wrong)
+
+
 def test_arrays_at_odd_addresses_are_refused_by_kernels():
     """Estimators copy them: test_layout_laws."""
     moved = np.frombuffer(bytearray(TABLE.nbytes + 1), np.float64, TABLE.size, 1).reshape(5, 3)

@@ -46,6 +46,7 @@ MODELS = {
     "discriminant": (posterior.LinearDiscriminantAnalysis(), X),
     "gaps": (posterior.GaussianDiscriminantAnalysis(), np.where(np.eye(12, 2) > 0, np.nan, X)),
     "logistic": (posterior.LogisticRegression(), X),
+    "additive": (posterior.Additive(rounds=8), FRAME),
     "components": (posterior.MixtureClassifier(n_components=2, random_state=0), X),
     "mixture": (posterior.GaussianMixture(2, random_state=np.random.RandomState(0)), X),
     "clusters": (posterior.MiniBatchKMeans(2, random_state=0), X),
@@ -370,6 +371,11 @@ def known(model):
     return model.fitted_.reader.vocabulary
 
 
+def tables(model):
+    """Those of an additive model."""
+    return model.fitted_.terms
+
+
 def set_field(value, name, new):
     object.__setattr__(value, name, new)
 
@@ -431,6 +437,45 @@ BROKEN = {
     ),
     "coefficients of fewer columns": ("logistic", lambda m: set_field(m, "coef_", cut(m.coef_))),
     "two lines of coefficients": ("logistic", lambda m: set_field(m, "coef_", np.zeros((2, 2)))),
+    "a table too short": (
+        "additive",
+        lambda m: set_field(tables(m), "values", tables(m).values[:-1].copy()),
+    ),
+    "tables of two outputs": (
+        "additive",
+        lambda m: set_field(tables(m), "values", np.repeat(tables(m).values, 2, axis=1)),
+    ),
+    "tables nowhere": ("additive", lambda m: tables(m).values.fill(np.nan)),
+    "columns that are not there": (
+        "additive",
+        lambda m: set_field(tables(m), "column", tables(m).column + np.int32(1)),
+    ),
+    "axes beyond the columns": (
+        "additive",
+        lambda m: set_field(tables(m), "axis", tables(m).axis + 1),
+    ),
+    "groups beyond a table": ("additive", lambda m: tables(m).group.__setitem__(1, 200)),
+    "groups of fewer cells": (
+        "additive",
+        lambda m: set_field(m.fitted_.reader, "cuts", (m.fitted_.reader.cuts[0][:-1],)),
+    ),
+    "groups that begin nowhere": (
+        "additive",
+        lambda m: set_field(tables(m), "first", tables(m).first[::-1].copy()),
+    ),
+    "more cells than codes": (
+        "additive",
+        lambda m: set_field(m.fitted_.reader, "cuts", (tuple(map(float, range(300))),)),
+    ),
+    "cuts in no order": (
+        "additive",
+        lambda m: set_field(m.fitted_.reader, "cuts", (m.fitted_.reader.cuts[0][::-1],)),
+    ),
+    "weights of fewer cells": (
+        "additive",
+        lambda m: set_field(m.fitted_, "cell_weight", m.fitted_.cell_weight[:1]),
+    ),
+    "two intercepts": ("additive", lambda m: set_field(m.fitted_, "intercept", np.zeros(2))),
     "components of more classes": (
         "components",
         lambda m: set_field(m.fitted_.components, "sizes", (2, 2, 2)),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("fastapi")
@@ -35,7 +36,7 @@ from posterior.app.server import Limits, create_app
 from posterior.app.server.guard import Guard, names_of
 from posterior.app.server.server_app import STATIC, _bound
 from posterior.preprocessing.infer_roles import infer
-from posterior.selection.candidates import candidates
+from posterior.selection.candidates import asked_for, candidates
 
 pytestmark = pytest.mark.once
 
@@ -77,7 +78,7 @@ ONE = pa.table(
 def fitted(table: Any = TABLE, target: str = "species", **asked: Any) -> dict[str, Any]:
     """Every kind of model of a table, by its key."""
     roles = infer(table, target, **asked)
-    kinds = candidates(roles, table.num_rows, 2)
+    kinds = candidates(roles, table.num_rows, 2) + asked_for(roles)
     return {c.key: c.classifier.fit(*models.labeled(c.classifier, table, target)) for c in kinds}
 
 
@@ -173,6 +174,8 @@ def test_what_the_columns_add_sums_to_the_posterior(model: Any) -> None:
         posterior.MixtureClassifier(),
         posterior.GaussianMixture(2),
         posterior.JointBayes(),
+        posterior.Additive(rounds=20),
+        posterior.Additive(rounds=20, categories=True),
         posterior.MultinomialNB(),
         posterior.KMeans(2),
     ],
@@ -188,6 +191,17 @@ def test_models_fitted_to_arrays_are_served_by_places(model: Any) -> None:
         why = page.post("/api/explain", json={"row": row})
     assert why.status_code == 200, why.text
     np.testing.assert_allclose(told(why.json()), model.predict_proba(X[:1])[0], atol=1e-12)
+
+
+def test_an_additive_model_lists_the_values_that_have_a_cell() -> None:
+    with client(MODELS["additive"]) as page:
+        listed = {c["name"]: c for c in page.get("/api/model").json()["columns"]}
+    assert listed[HOSTILE]["values"] == ["Elbe", "Oder", "Rhine"]
+    frame = pd.DataFrame({"size": np.arange(40.0), "city": ["a", "b"] * 20})
+    with client(posterior.Additive(rounds=20).fit(frame, np.arange(40) > 20)) as page:
+        size, city = page.get("/api/model").json()["columns"]
+    assert (size["kind"], city["kind"], city["values"]) == ("number", "category", ["a", "b"])
+    assert (size["low"], size["high"]) == (0.5, 38.5)  # where the outer cells begin
 
 
 def test_a_model_without_probabilities_is_refused() -> None:

@@ -339,6 +339,104 @@ def test_a_column_that_is_not_there_is_an_error(dialect):
         ENGINES[dialect](to_sql(model, dialect), X.drop(columns="petal width (cm)"))
 
 
+# --- additive models ----------------------------------------------------------------------------
+
+
+def orders(n: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    """Numbers, a few values, words and truths, some of them missing, and three classes."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size of 'it'": random.normal(size=n).round(1),
+            'the "count"': random.integers(0, 5, n).astype(float),
+            "word": random.choice(["x", "y", "o'z", "rare"], n, p=[0.4, 0.3, 0.295, 0.005]),
+            "paid": random.random(n) < 0.5,
+        }
+    )
+    size, count, word, paid = (frame[name] for name in frame)
+    noise = 0.5 * random.normal(size=n)
+    high = size * np.where(paid, 1, -1) + (word == "x") + noise > 0
+    frame.loc[::11, 'the "count"'] = np.nan
+    frame.loc[::13, "word"] = None
+    return frame, high.to_numpy().astype(int) + (count > 3).to_numpy()
+
+
+def unlike_any(frame: pd.DataFrame, model: posterior.Additive) -> pd.DataFrame:
+    """The same with words never seen, missing cells, and numbers exactly at cuts and beside."""
+    frame = frame.copy()
+    frame.loc[:3, "word"] = "new"
+    frame.loc[4:7, "size of 'it'"] = np.nan
+    cuts = np.array(model.fitted_.reader.cuts[0])
+    at = np.concatenate([cuts, np.nextafter(cuts, -np.inf), [-1e300, 1e300]])
+    frame.loc[10 : 9 + len(at), "size of 'it'"] = at
+    return frame
+
+
+@on_each
+@pytest.mark.parametrize("depth", [1, 3, 5])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_additive_models_look_their_tables_up(depth, classes, dialect):
+    X, y = orders()
+    model = posterior.Additive(depth=depth, rounds=25).fit(X, np.minimum(y, classes - 1))
+    assert max(map(len, model.terms_)) == min(depth, X.shape[1])
+    check(model, unlike_any(X, model), dialect)
+
+
+@on_each
+@pytest.mark.parametrize("depth", [3, 4])
+def test_evidence_of_additive_models_is_that_of_python(depth, dialect):
+    X, y = orders()
+    model = posterior.Additive(depth=depth, rounds=25, cells=20).fit(X, y)
+    X = unlike_any(X, model)
+    evidence = model.evidence(X)
+    answer = check(model, X, dialect, evidence=True)
+    names = [f"evidence_{f}_{c}" for f in evidence.feature_names for c in evidence.classes]
+    assert [c for c in answer if c.startswith("evidence_")] == names
+    given = answer[names].to_numpy().reshape(len(X), -1, 3).swapaxes(1, 2)
+    np.testing.assert_allclose(given, evidence.terms, rtol=0, atol=1e-11)  # 13 decimals
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"], indirect=True)
+def test_nan_is_missing_and_infinity_has_no_answer_of_an_additive_model(dialect):
+    X = pd.DataFrame({"a": np.arange(40.0), "code": np.arange(40) % 3})
+    X.loc[::7, "a"] = np.nan
+    model = posterior.Additive(rounds=20, categories=["code"]).fit(X, np.arange(40) > 20)
+    values = "('NaN'), ('5'), ('Infinity'), ('-Infinity'), (NULL)"
+    cells = "CAST(a AS DOUBLE PRECISION) AS a, CAST('NaN' AS DOUBLE PRECISION) AS code"
+    source = f"SELECT {cells} FROM (VALUES {values}) AS t(a)"
+    query = to_sql(model, dialect).replace('"data"', f"({source})")
+    answer = ENGINES[dialect](query, X)
+    rows = pd.DataFrame({"a": [np.nan, 5.0, np.nan], "code": [None] * 3})
+    p = answer.iloc[:, -2:].to_numpy(float)
+    np.testing.assert_allclose(p[[0, 1, 4]], model.predict_proba(rows), atol=1e-9)
+    assert np.isnan(p[[2, 3]]).all()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_reads_an_additive_model_back(dialect):
+    X, y = orders()
+    X = X.rename(columns={"word": EVIL})
+    query = to_sql(posterior.Additive(rounds=10).fit(X, y), dialect, "a.b", evidence=True)
+    (tree,) = sqlglot.parse(query, read=dialect)
+    assert tree.named_selects[:4] == list(X)
+    assert "POSTERIOR" not in query
+
+
+def test_an_additive_model_too_large_for_a_query_is_refused_in_words(monkeypatch):
+    X, y = orders()
+    model = posterior.Additive(rounds=10).fit(X, y)
+    monkeypatch.setattr("posterior.sql.sql_additive.MOST_NUMBERS", 10)
+    with pytest.raises(ValueError, match=r"at most 10 numbers .* fewer cells or rounds"):
+        to_sql(model)
+    monkeypatch.undo()
+    monkeypatch.setitem(posterior.sql.writing.MOST_COLUMNS, "postgres", 20)
+    with pytest.raises(ValueError, match=r"at most 20 columns, which is the limit of postgres"):
+        to_sql(model, "postgres", evidence=True)
+    monkeypatch.setitem(posterior.sql.writing.MOST_CHARACTERS, "bigquery", 900)
+    with pytest.raises(ValueError, match=r"at most 900 characters"):
+        to_sql(model, "bigquery")
+
+
 # --- models of a file's table -------------------------------------------------------------------
 
 
@@ -367,6 +465,7 @@ def fish(n: int = 200) -> pd.DataFrame:
     ("model", "reads"),
     [
         (posterior.NaiveBayes(), "table"),
+        (posterior.Additive(rounds=20), "table"),
         (posterior.LogisticRegression(), "numbers"),
         (posterior.LinearDiscriminantAnalysis(), "numbers"),
         (posterior.QuadraticDiscriminantAnalysis(), "numbers"),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         AODE,
         KDB,
         TAN,
+        Additive,
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = [  # noqa: RUF022 - in the order of their letters
     "AODE",
+    "Additive",
     "AddedVariance",
     "BackOff",
     "BernoulliNB",

@@ -23,7 +23,7 @@ CLASSES = [1, 2, 3, 5, 9, 17]
 CELLS = [0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 1e-320, 1e154, 1e15, np.nan, np.inf, -np.inf]
 TYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u1", "u8", "b1", ">f8", "O"]
 # Places that Python has looked at once for all kernels, sums whose limbs have room (in files too:
-# storage.checks), and trees that kernels have grown.
+# storage.checks), residuals that are small enough to add, and trees that kernels have grown.
 TRUSTED = {
     "add_sparse_sums": (0, 1, 6, 8),
     "add_cells": (2, 3, 6, 7),
@@ -36,6 +36,7 @@ TRUSTED = {
     "carry": (0,),
     "to_pairs": (0,),
     "mean_and_scatter": (0, 2, 4),
+    "symmetric_tree": (1,),
     "find_leaves": (0, 1, 2, 3, 4),
     "search_tree": (0, 1, 2, 3, 4),
 }

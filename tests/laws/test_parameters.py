@@ -109,7 +109,10 @@ def table(reads: str, n: int = 60) -> tuple[Any, np.ndarray]:
 
 @every(
     lambda subject: subject.has("parameters"),
-    but={"TextClassifier": '"auto" may choose coefficients; test_text_classifier has naive Bayes'},
+    but={
+        "Additive": "its parameters are effects of cells: see test_additive_shown.py",
+        "TextClassifier": '"auto" may choose coefficients; test_text_classifier has naive Bayes',
+    },
 )
 def test_the_parameters_shown_are_those_that_answer(subject):
     X, y = table(subject.reads)

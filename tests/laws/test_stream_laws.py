@@ -27,6 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::posterior.DegenerateWarning")
 
 # Choices that need all rows at once are made beforehand.
 SETTLED: dict[str, dict[str, Any]] = {
+    "Additive": {"rounds": 5},
     "AODE": {"categories": True},
     "HashingVectorizer": {"n_features": 64},  # which are compared one by one
     "KDB": {"categories": True, "structure": ((), (0,), (1, 0))},
@@ -105,6 +106,7 @@ def assert_same(subject: Subject, a: Any, b: Any, X: Any, tolerance: float = 0.0
 @every(
     lambda subject: subject.has("partial_fit"),
     but={
+        "Additive": "its first rows choose the cells, of which it warns; see test_additive_remote",
         "LogisticRegression": "a step on each chunk, no sum; close to fit, see below",
         "MiniBatchKMeans": "steps of chance by definition; as good as fit, see below",
         "Mixture": "shares of early rows are those of early models; as good as fit, see below",
@@ -275,6 +277,7 @@ def test_rows_taken_back_leave_no_trace(subject):
 @every(
     lambda subject: subject.has("merge"),
     but={
+        "Additive": "rows of a part have other cells, and it says so; see test_additive_remote",
         "LogisticRegression": "it is no sum, and says so",
         "Mixture": "components of a part are not those of the whole",
     },

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from posterior.estimators.additive import Additive
     from posterior.estimators.answer_files import predict_frame
     from posterior.estimators.dependence import AODE, KDB, TAN
     from posterior.estimators.discriminant import (
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [  # noqa: RUF022 - in the order of their letters
     "AODE",
+    "Additive",
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
@@ -71,6 +73,7 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
 ]
 
 _HOMES = {
+    "additive": "Additive",
     "dependence": "AODE KDB TAN",
     "discriminant": "GaussianDiscriminantAnalysis LinearDiscriminantAnalysis"
     " QuadraticDiscriminantAnalysis",

@@ -12,6 +12,7 @@ from posterior.data.table import text
 from posterior.data.typing import Array, Floats
 
 BAR = 12  # characters of the longest bar
+SHOWN = 15  # features that are printed one by one, if there are more than one more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,11 +63,14 @@ class Explanation:
 
     def __str__(self) -> str:
         ranked = np.argsort(-np.abs(self.weights), kind="stable")
+        shown = ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN]
+        others = ranked[len(shown) :]
         lines = [("prior", "", self.prior)]
         lines += [
-            (str(self.feature_names[j]), text(self.values[j]), w)
-            for j, w in zip(ranked, self.weights[ranked], strict=True)
+            (str(self.feature_names[j]), text(self.values[j]), self.weights[j]) for j in shown
         ]
+        if len(others):
+            lines.append((f"{len(others):,} others", "", float(self.weights[others].sum())))
         lines.append(("posterior", "", self.log_odds))
         finite = [abs(w) for _, _, w in lines[:-1] if np.isfinite(w)]
         largest = max(finite, default=1.0) or 1.0

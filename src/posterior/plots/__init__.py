@@ -10,6 +10,8 @@ from posterior.plots.densities import densities
 from posterior.plots.distributions import distribution, shares
 from posterior.plots.evidence import evidence, waterfall
 from posterior.plots.hill import hill
+from posterior.plots.importances import importances
+from posterior.plots.interactions import interaction
 from posterior.plots.learning import learning_curve
 from posterior.plots.likelihoods import likelihoods
 from posterior.plots.model import plot
@@ -21,6 +23,7 @@ from posterior.plots.reliability import confidence, reliability
 from posterior.plots.saving import save
 from posterior.plots.selection import selection
 from posterior.plots.separation import separation
+from posterior.plots.shape_functions import shape
 from posterior.plots.sigmoid import sigmoid
 from posterior.plots.starts import starts
 from posterior.plots.structure import structure
@@ -39,6 +42,8 @@ __all__ = [
     "error_by_k",
     "evidence",
     "hill",
+    "importances",
+    "interaction",
     "learning_curve",
     "likelihoods",
     "plot",
@@ -50,6 +55,7 @@ __all__ = [
     "save",
     "selection",
     "separation",
+    "shape",
     "shares",
     "sigmoid",
     "starts",

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.estimators import (
+    Additive,
     GaussianDiscriminantAnalysis,
     GaussianNB,
     JointBayes,
@@ -19,6 +20,7 @@ from posterior.plots.cells import CLUSTERED, cells
 from posterior.plots.combinations import combinations
 from posterior.plots.components import components
 from posterior.plots.densities import Joint, densities
+from posterior.plots.importances import panel
 from posterior.plots.likelihoods import DISCRETE, likelihoods
 from posterior.plots.logistic_picture import LOGISTIC, logistic, split
 from posterior.plots.look import Chart
@@ -44,10 +46,10 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     classes or their ellipses, the cells of clusters, the answers of neighbors, each with the
     boundaries. Else of a mixture its components, of logistic regression its coefficients, of
     neighbors what each number of them costs, of columns that depend on each other their graph, of
-    `JointBayes` of two columns the answer to each combination of them, of
-    words, categories, and yes and no their probabilities by class, and of any other generative
-    classifier one column by class, for which it needs the rows. Normal classes and stated models
-    need none.
+    `JointBayes` of two columns the answer to each combination of them, of words, categories, and
+    yes and no their probabilities by class, of an additive model its terms ranked and the shapes of
+    the first, and of any other generative classifier one column by class, for which it needs the
+    rows. Normal classes and stated models need none.
 
     Parameters
     ----------
@@ -69,6 +71,8 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
         return components(model, X, **options)
     if isinstance(model, STRUCTURED):
         return structure(model, **options)
+    if isinstance(model, Additive):
+        return panel(model, **options)
     if isinstance(model, DISCRETE):
         return likelihoods(model, **options)
     if isinstance(model, CLUSTERED):
@@ -91,9 +95,9 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
         if hasattr(model, "selection_"):
             return error_by_k(model, **options)
     raise TypeError(
-        "Expected a mixture, clusters, a generative classifier, logistic regression, neighbors in "
-        f"two columns, or neighbors that chose their number, got {type(model).__name__}, which has "
-        "no picture of its own."
+        "Expected a mixture, clusters, a generative classifier, logistic regression, an additive "
+        "model, neighbors in two columns, or neighbors that chose their number, got "
+        f"{type(model).__name__}, which has no picture of its own."
     )
 
 

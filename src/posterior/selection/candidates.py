@@ -15,6 +15,7 @@ from typing import Any, Literal
 from posterior.estimators import (
     AODE,
     KDB,
+    Additive,
     GaussianDiscriminantAnalysis,
     KNeighborsClassifier,
     LogisticRegression,
@@ -58,6 +59,23 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         *(_of_tables(roles, n_rows, n_classes) if roles.table else []),
         *(_of_everything(roles) if roles.table and roles.text else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
+    ]
+
+
+def asked_for(roles: Roles) -> list[Candidate]:
+    """Models that are fitted where they are named, and not compared otherwise."""
+    if not roles.table:
+        return []
+    return [
+        Candidate(
+            "additive",
+            "Additive model",
+            "discriminative",
+            6,
+            "Log odds as a sum of tables of one, two and three columns, boosted; how many rounds "
+            "is chosen on rows held out.",
+            TableClassifier(Additive(), roles),
+        )
     ]
 
 

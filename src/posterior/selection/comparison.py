@@ -21,7 +21,7 @@ from posterior.evaluation.scores import Measure, measure
 from posterior.generative.fold_sums import stratified_folds
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.roles import Roles
-from posterior.selection.candidates import Candidate, Kind, candidates
+from posterior.selection.candidates import Candidate, Kind, asked_for, candidates
 from posterior.selection.labeled_rows import LabeledRows, labeled_rows
 from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
 
@@ -131,7 +131,7 @@ def compare(
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
     roles : what the columns are; by default as `posterior.preprocessing.infer_roles.infer` says
-    models : keys of the models to compare, such as "naive-bayes"; by default all
+    models : keys of the models to compare, such as "naive-bayes"; by default all but "additive"
     folds : int, default=10
     seed : int, default=0
         Of the deal of rows to folds, and of samples where a table is large.
@@ -148,6 +148,7 @@ def compare(
     roles = roles or infer(frame, target)
     rows = labeled_rows(frame, roles, folds, seed)
     listed = candidates(roles, len(rows), len(rows.classes))
+    listed += [] if models is None else asked_for(roles)
     keys = [c.key for c in listed]
     unknown = [key for key in models or () if key not in keys]
     if unknown:

@@ -31,8 +31,8 @@ def to_sql(
     Parameters
     ----------
     model : a fitted model
-        Naive Bayes, discriminant analysis, logistic regression, k-means or a mixture; or a
-        `TextClassifier` of words, in DuckDB and PostgreSQL.
+        Naive Bayes, discriminant analysis, logistic regression, an additive model, k-means or a
+        mixture; or a `TextClassifier` of words, in DuckDB and PostgreSQL.
     dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery"}, default="duckdb"
     table : str or sequence of str, default="data"
         Where the rows are. Dots part a schema from its table; a name that has a dot itself is

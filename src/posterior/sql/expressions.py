@@ -29,6 +29,11 @@ def number(value: float) -> SQL:
     return exp.Neg(this=literal) if value < 0 else literal
 
 
+def whole(value: int) -> SQL:
+    """A whole number."""
+    return exp.Literal(this=str(int(value)), is_string=False)
+
+
 def has_infinity(value: SQL) -> bool:
     return any(each.this == repr(-LEAST) for each in value.find_all(exp.Literal))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, Protocol
 
@@ -42,6 +42,9 @@ class Scores:
     scale: float = 1.0
     shares: Floats | None = None  # all alike if not given
     before: Steps | None = None
+    # columns that terms mention, made of the cells and of each other: each step of those before
+    steps: Mapping[str, Mapping[str, SQL]] = field(default_factory=dict)
+    known: str | None = None  # a column that is zero, or NULL where a row has no answer
 
     @property
     def rules_out(self) -> bool:
@@ -54,6 +57,6 @@ class Scores:
 def scores(model: Any, columns: Sequence[Column]) -> Scores:
     """The scores of a fitted model; an error where SQL cannot hold them."""
     raise TypeError(
-        "Expected naive Bayes, discriminant analysis, logistic regression, k-means or a mixture to "
-        f"write as SQL, got {type(model).__name__}."
+        "Expected naive Bayes, discriminant analysis, logistic regression, an additive model, "
+        f"k-means or a mixture to write as SQL, got {type(model).__name__}."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -10,7 +10,14 @@ from sqlglot import exp
 
 from posterior.data.names import feature_names, plain
 from posterior.estimators import TextClassifier
-from posterior.sql import clusters, generative, sql_documents, sql_logistic, table_model  # noqa: F401
+from posterior.sql import (  # noqa: F401
+    clusters,
+    generative,
+    sql_additive,
+    sql_documents,
+    sql_logistic,
+    table_model,
+)
 from posterior.sql.expressions import (
     LEAST,
     SQL,
@@ -26,10 +33,14 @@ from posterior.sql.expressions import (
     times,
     total,
 )
+from posterior.sql.lookups import written_out
 from posterior.sql.sql_columns import TABLE, Column, Sheet, source_names
 from posterior.sql.sql_scores import Scores, scores
 
 Translation = Callable[[SQL], SQL]
+ZERO = number(0.0)
+MOST_COLUMNS = {"postgres": 1664, "sqlite": 2000}  # of a step
+MOST_CHARACTERS = {"bigquery": 1_000_000}
 FAR = -700.0  # scores so far behind have a share of zero; PostgreSQL's exp refuses them
 
 
@@ -43,9 +54,16 @@ def _duckdb(node: SQL) -> SQL:
 
 def _postgres(node: SQL) -> SQL:
     """A choice among numbers with a point is a decimal to PostgreSQL; a score is a double."""
-    if isinstance(node, exp.Case) and node.args.get("default") is not None:
+    if isinstance(node, exp.Case) and node.args.get("default") is not None and not _whole(node):
         return exp.cast(node.copy(), "double")
     return _materialized(node)
+
+
+def _whole(node: SQL) -> bool:
+    """Whether a choice is among whole numbers, by the first of them."""
+    while isinstance(node, exp.Case):
+        node = node.args["ifs"][0].args["true"]
+    return isinstance(node, exp.Literal) and node.is_int
 
 
 def _materialized(node: SQL) -> SQL:
@@ -83,7 +101,7 @@ DIALECTS: dict[str, Translation] = {
 
 def adapted(query: SQL, dialect: str) -> SQL:
     """The query in the words of a database."""
-    return query.transform(DIALECTS[dialect], copy=False)
+    return written_out(query, dialect).transform(DIALECTS[dialect], copy=False)
 
 
 def written(
@@ -120,7 +138,19 @@ def written(
         )
     query = Query(sheet, kept, found, _labels(found, classes))
     answer = query.select(table, evidence, dialect)
-    return adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
+    _check_limit("columns", query.width, MOST_COLUMNS.get(dialect), dialect)
+    text: str = adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
+    _check_limit("characters", len(text), MOST_CHARACTERS.get(dialect), dialect)
+    return text
+
+
+def _check_limit(what: str, needed: int, most: int | None, dialect: str) -> None:
+    if most is not None and needed > most:
+        raise ValueError(
+            f"Expected a query of at most {most:,} {what}, which is the limit of {dialect}, but "
+            f"this one needs {needed:,}. Leave evidence out, or fit a model of fewer columns or "
+            "terms."
+        )
 
 
 def table_parts(table: str | Sequence[str]) -> list[str]:
@@ -156,6 +186,11 @@ class Query:
         self.best, self.whole = sheet.unused("best_score"), sheet.unused("all_shares")
         self.steps: dict[str, SQL] = {}
 
+    @property
+    def width(self) -> int:
+        """Columns of the last step, which has those of all others."""
+        return sum(1 for step in self.steps.values() for c in step.selects if not c.is_star)
+
     def _by_class(self, what: str) -> list[str]:
         return [self.sheet.unused(f"{what}_{c}") for c in self.classes]
 
@@ -168,6 +203,8 @@ class Query:
         numbered = [] if self.found.before is None else [self.found.before.row]
         kept = [column(name, TABLE) for name in (*self.kept, *numbered)]
         self.steps[self.sheet.unused("cells")] = rows.select(*kept, *cells, copy=False)
+        for name, columns in self.found.steps.items():
+            self._step(name, columns)
         terms = [list(term.scores) for term in self.found.terms]
         shown: list[str] = []
         if evidence:
@@ -184,7 +221,7 @@ class Query:
         self._step("summed", {self.whole: total([column(name) for name in self.share])})
         return self._answer(shown)
 
-    def _step(self, name: str, more: dict[str, SQL]) -> None:
+    def _step(self, name: str, more: Mapping[str, SQL]) -> None:
         """Whatever the step before has, and more."""
         before = identifier(list(self.steps)[-1])
         columns = [named(value, alias) for alias, value in more.items()]
@@ -192,8 +229,10 @@ class Query:
 
     def _scores(self, terms: list[list[SQL]]) -> list[SQL]:
         """prior_k + Σⱼ term_kj"""
+        known = [] if self.found.known is None else [[column(self.found.known)] * len(self.score)]
+        terms = [*known, *terms]
         return [
-            _as_double(total([number(prior), *(term[k] for term in terms)]))
+            _as_double(total([number(prior), *(term[k] for term in terms if term[k] != ZERO)]))
             for k, prior in enumerate(self.found.prior)
         ]
 

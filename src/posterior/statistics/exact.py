@@ -102,6 +102,15 @@ class Exact:
         kernels.carry(total)
         return Exact(total, self.exponent)
 
+    def runs(self, start: Array) -> Exact:
+        """Totals of the runs of the first axis that begin at some positions."""
+        if self.limbs.shape[-1] == 1 and self.exponent == 0:  # whole numbers: there is room
+            return Exact(np.add.reduceat(self.limbs, start, axis=0), 0)
+        top = np.zeros((*self.shape, 1), np.int64)
+        total = np.add.reduceat(np.concatenate([self.limbs, top], axis=-1), start, axis=0)
+        kernels.carry(total)
+        return Exact(total, self.exponent).trimmed()
+
     def trimmed(self) -> Exact:
         """The same numbers in the smallest window that holds them all."""
         limbs, exponent = self.limbs, self.exponent

@@ -15,8 +15,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from posterior.data.rows import CodedRows, SparseRows
+from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.engines.local import Local
+from posterior.estimators.additive import Additive
 from posterior.estimators.estimator import Estimator
 from posterior.estimators.kmeans.base import Clusters
 from posterior.estimators.logistic.base import LogisticBase
@@ -54,6 +56,7 @@ from posterior.readers.mixed import MixedColumns
 from posterior.readers.reader import Reader
 from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
+from posterior.storage.additive_tables import check_additive
 from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.metric_checks import check_metric
 from posterior.storage.model_file_error import expect
@@ -191,6 +194,7 @@ LEARNED: dict[type, type] = {  # what the estimators of a kind hold after a fit
     MixtureBase: Fitted,
     MixtureClassifier: FittedComponents,
     LogisticBase: FittedLogistic,
+    Additive: FittedAdditive,
     Clusters: FittedClusters,
     KMedoids: FittedMedoids,
     KNeighborsClassifier: FittedNeighbors,
@@ -241,6 +245,14 @@ def _(value: FittedLogistic) -> None:
     expect(shape_of(value.typical) == (width,), "a typical row")
     if value.stream is not None:
         check_stream(value.stream, reader.columns.n, k, (outputs, width))
+
+
+@check.register
+def _(value: FittedAdditive) -> None:
+    expect(isinstance(value.labels, Labels), "classes")
+    k = _n_classes(value.labels.classes)
+    expect(k >= 2, "two classes or more")
+    check_additive(value, _n_columns(value.reader), k)
 
 
 @check.register

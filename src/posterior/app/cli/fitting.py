@@ -41,6 +41,7 @@ class Kind(StrEnum):
     QUADRATIC = "quadratic"
     LOGISTIC = "logistic"
     NEIGHBORS = "neighbors"
+    ADDITIVE = "additive"
     TEXT = "text"
 
 
@@ -135,9 +136,10 @@ def _chosen(
 ) -> Found:
     """The kind that was asked for; of several, the one that is chosen by log loss."""
     from posterior.selection import compare
-    from posterior.selection.candidates import candidates
+    from posterior.selection.candidates import asked_for, candidates
 
     listed = candidates(roles, table.num_rows, roles.n_classes)
+    listed += [] if kind is Kind.AUTO else asked_for(roles)
     asked = [c for c in listed if kind in (Kind.AUTO, *_names(c))]
     if not asked:
         known = ", ".join(k for k in Kind if any(k in _names(c) for c in listed))
@@ -235,6 +237,7 @@ def _check_target(source: Files, target: str) -> None:
 
 def _model(kind: str) -> Any:
     from posterior.estimators import (
+        Additive,
         GaussianDiscriminantAnalysis,
         LogisticRegression,
         NaiveBayes,
@@ -246,6 +249,7 @@ def _model(kind: str) -> Any:
         "discriminant": GaussianDiscriminantAnalysis("shared"),
         "quadratic": GaussianDiscriminantAnalysis("own", pseudo_rows=1.0),
         "logistic": LogisticRegression(),
+        "additive": Additive(),
         "text": TextClassifier(),
     }
     if kind not in made:

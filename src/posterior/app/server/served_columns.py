@@ -10,7 +10,7 @@ import numpy as np
 from posterior.app.models import columns, reads_documents
 from posterior.data.names import plain
 from posterior.data.typing import Array
-from posterior.estimators import KNeighborsClassifier, TableClassifier
+from posterior.estimators import Additive, KNeighborsClassifier, TableClassifier
 from posterior.neighbors.mixed_rows import MixedRows
 from posterior.preprocessing.numbers import Levels
 from posterior.preprocessing.roles import ColumnRole
@@ -43,6 +43,8 @@ def columns_of(model: Any) -> tuple[Column, ...]:
     if reads_documents(model):
         return (Column("text", "text"),)
     names = columns(model) or [f"column {j + 1}" for j in range(int(model.n_features_in_))]
+    if isinstance(model, Additive):
+        return _of_tables(model, names)
     if hasattr(model, "plan_"):
         return _of_families(model, names)
     if (encoding := getattr(model, "encoding_", None)) is not None:
@@ -72,6 +74,9 @@ def _values(model: Any) -> dict[str, tuple[str, ...]]:
             for column in model.numbers_.columns
             if isinstance(column, Levels)
         }
+    if isinstance(model.model_, Additive):
+        names = [str(name) for name in model.model_.feature_names_in_]
+        return {c.name: c.values for c in _of_tables(model.model_, names) if c.values}
     if hasattr(model.model_, "plan_"):
         names = [str(name) for name in model.model_.feature_names_in_]
         return {c.name: c.values for c in _of_families(model.model_, names) if c.values}
@@ -89,6 +94,19 @@ def _of_families(model: Any, names: list[str]) -> tuple[Column, ...]:
     for (_, places), part in zip(model.plan_.blocks, parts, strict=True):
         block = [names[j] for j in places]
         found |= zip(places, _of_statistics(part, block), strict=True)
+    return tuple(found[j] for j in range(len(names)))
+
+
+def _of_tables(model: Additive, names: list[str]) -> tuple[Column, ...]:
+    """Columns by their cells: where numbers are cut, and which categories have a place."""
+    reader, weight = model.fitted_.reader, model.fitted_.cell_weight
+    numbers, categories = reader.places()
+    found = {j: Column(names[j], "number") for j in numbers}
+    for j, cuts in zip(numbers, reader.cuts, strict=True):
+        if cuts:
+            found[j] = _number(names[j], cuts[0], cuts[-1], cuts[len(cuts) // 2])
+    for j, values in zip(categories, reader.values, strict=True):
+        found[j] = _category(names[j], values, weight[j][1 : 1 + len(values)])
     return tuple(found[j] for j in range(len(names)))
 
 

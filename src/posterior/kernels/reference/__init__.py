@@ -7,6 +7,7 @@ module of the same name in `posterior.kernels.compiled`.
 from __future__ import annotations
 
 from posterior.kernels.limbs import carry, to_pairs
+from posterior.kernels.reference.boosting import add_tables, log_loss, residuals, symmetric_tree
 from posterior.kernels.reference.columns import stack_columns, take_columns
 from posterior.kernels.reference.cuts import (
     class_cells,
@@ -66,6 +67,7 @@ from posterior.kernels.reference.tree import find_leaves, grow_tree, search_tree
 __all__ = [
     "add_cells",
     "add_products",
+    "add_tables",
     "carry",
     "category_counts",
     "centered_by_group",
@@ -83,6 +85,7 @@ __all__ = [
     "grow_tree",
     "hash_terms",
     "linear_log_joint",
+    "log_loss",
     "logistic_sums",
     "lookup",
     "mdl_cuts",
@@ -98,6 +101,7 @@ __all__ = [
     "own_distances",
     "pack_columns",
     "pair_counts",
+    "residuals",
     "rows_by_group",
     "search_tree",
     "side_by_side",
@@ -111,6 +115,7 @@ __all__ = [
     "stack_columns",
     "student_fit",
     "sums_of_products",
+    "symmetric_tree",
     "table_log_joint",
     "take_columns",
     "to_pairs",

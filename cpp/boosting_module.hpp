@@ -1,0 +1,6 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+// Adds the kernels of boosting to the module.
+void bind_boosting(nanobind::module_& m);

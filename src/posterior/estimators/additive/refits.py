@@ -1,0 +1,40 @@
+"""Held-out answers of models that learn from all rows together: by a fit for each fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from posterior.data import frames, validate
+from posterior.estimators import remote
+from posterior.estimators.classifier import with_target
+from posterior.evaluation.held_out import HeldOut, aligned, floored
+from posterior.generative.fold_sums import FOLDS, folds_of
+
+
+def cross_validated(
+    self: Any, X: Any, y: Any, folds: Any = FOLDS, sample_weight: Any = None
+) -> HeldOut:
+    """Score every row by the model of the other folds: a fit for each, which chooses anew.
+
+    Parameters
+    ----------
+    X, y, sample_weight : as in `fit`, in memory
+    folds : int, array of shape (n_samples,), or a splitter of scikit-learn
+        A number deals the rows out evenly by class, in order.
+    """
+    remote.refuse_elsewhere(X, "cross_validate")
+    X, y = with_target(X, y)
+    classes, codes = validate.labels(y, len(y))
+    weight = validate.weights(sample_weight, len(codes))
+    fold = folds_of(folds, codes)
+    log_proba = np.empty((len(codes), len(classes)))
+    for f in np.unique(fold):
+        test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
+        given = None if weight is None else weight[train]
+        model = clone(self).fit(frames.take(X, train), classes[codes[train]], given)
+        answer = model.predict_log_proba(frames.take(X, test))
+        log_proba[test] = aligned(answer, model.classes_, classes)
+    return HeldOut(floored(log_proba), codes, classes, fold)
