@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 457,
-    n_lines: 59_700,
+    n_lines: 59_755,
 }
 
 
