@@ -57,8 +57,7 @@ def fish() -> dict[str, Any]:
 
 def curves() -> dict[str, Any]:
     model = GaussianNB.of([-2, 0, 3], [1, 2, 0.5], [1 / 3] * 3, classes=list("ABC"), names=["x"])
-    X, y = model.sample(30_000, random_state=0)
-    return {"curves": plots.densities(model, pd.DataFrame(X, columns=["x"]), y)}
+    return {"curves": model.plot()}
 
 
 def sigmoid() -> dict[str, Any]:
@@ -82,7 +81,15 @@ def trace() -> dict[str, Any]:
 def heights() -> dict[str, Any]:
     X = pd.DataFrame(datasets.heights(2_000)[0], columns=["height"])
     model = GaussianMixture(2, random_state=0, tol=1e-6, max_iter=500).fit(X)
-    return {"heights": plots.components(model, X)}
+    known = {"weights": [0.5, 0.5], "covariances": 49.0}
+    bells = GaussianMixture(2, means_init=[[160], [175]], known=known)
+    return {"heights": plots.components(model, X), "bells": bells.steps(X)[0].plot()}
+
+
+def starts() -> dict[str, Any]:
+    flowers = load_iris().data
+    model = GaussianMixture(3, n_init=12, init_params="random", random_state=0).fit(flowers)
+    return {"starts": plots.starts(model)}
 
 
 def components() -> dict[str, Any]:
@@ -109,13 +116,12 @@ def regions() -> dict[str, Any]:
 
 
 def two_columns() -> dict[str, Any]:
-    """A line between two kinds of iris, and three cells of k-means among all."""
+    """A line between two kinds of iris."""
     iris = load_iris(as_frame=True)
     X = iris.data.iloc[:, 2:].set_axis(["petal length", "petal width"], axis=1)
     y = pd.Series(iris.target_names[iris.target], name="iris")
     line = LogisticRegression(C=np.inf).fit(X[50:], y[50:])
-    clusters = KMeans(3, random_state=0).fit(X)
-    return {"line": line.plot(X[50:], y[50:]), "cells": clusters.plot(X)}
+    return {"line": line.plot(X[50:], y[50:])}
 
 
 def neighbors() -> dict[str, Any]:
@@ -177,6 +183,7 @@ LECTURES = (
     sigmoid,
     trace,
     heights,
+    starts,
     components,
     two_columns,
     regions,

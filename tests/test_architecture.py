@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 489,
-    n_lines: 63_672,
+    n_lines: 63_727,
 }
 
 

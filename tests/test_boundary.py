@@ -515,3 +515,15 @@ def test_students_t_has_no_quadratic_boundary():
     model = GaussianDiscriminantAnalysis("own", predictive=True).fit(X, y)
     with pytest.raises(TypeError, match="Student"):
         decision_boundary(model)
+
+
+def test_a_line_without_a_place_to_look_at_is_known_by_its_equation():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    model = BernoulliNB().fit(X, [0, 0, 0, 1])
+    (line,) = decision_boundary(model)
+    p = model.predict_proba(X)
+    assert line.matrix is None
+    assert_allclose(line.log_odds(X), np.log(p[:, 0] / p[:, 1]), rtol=1e-12)
+    assert len(decision_boundary(model, X=X).curves) == 1
+    with pytest.raises(ValueError, match="or rows X, to look for curves in"):
+        decision_boundary(model, form="curves")

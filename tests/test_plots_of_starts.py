@@ -92,6 +92,9 @@ def test_the_line_fails_at_the_exclusive_or_where_others_do_not():
         undecided = told.startswith("a line")
         odd = np.where(rows.left != rows.right, "odd", "even")
         assert (table.answer == ("undecided" if undecided else odd)).all()
+    for panel in written(chart)["concat"]:  # what is undecided has the color of no class
+        shade = panel["layer"][0]["encoding"]["fillOpacity"]
+        assert shade["condition"] == {"test": "datum.answer === 'undecided'", "value": 0}
 
 
 def test_words_and_combinations_that_no_row_has():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.stats import chi2, norm
+from scipy.stats import chi2, norm, poisson
 from sklearn.datasets import load_iris
 
 from posterior import (
@@ -20,6 +20,7 @@ from posterior import (
     LogisticRegression,
     MiniBatchKMeans,
     Mixture,
+    NaiveBayes,
     Poisson,
     PoissonNB,
 )
@@ -298,6 +299,25 @@ def test_several_normal_curves_are_one_picture(kind, names):
     assert title(chart)[0] == ("length, by class" if names else "feature 0, by class")
 
 
+def test_no_two_points_of_a_curve_are_apart_by_rounding_alone():
+    """A smooth line through both would have any slope between them."""
+    curves = table(GaussianNB.of([-2, 0, 3], [1, 2, 0.5], [0.3, 0.4, 0.3]).plot(), "density")
+    for _, curve in curves.groupby("class"):
+        assert np.diff(curve.x).min() > 1e-9
+
+
+def test_stated_counts_are_dots_at_whole_numbers():
+    rates, names = [[0.5], [6.0]], ["calls"]
+    model = PoissonNB.of(rates, [0.4, 0.6], classes=[*"ab"], names=names)
+    chart = drawn(model.plot())
+    curves = table(chart, "class", "density")
+    for name, (rate,), share in zip("ab", rates, [0.4, 0.6], strict=True):
+        curve = curves[curves["class"] == name]
+        assert curve.x.tolist() == list(range(len(curve)))
+        assert_allclose(curve.density, share * poisson.pmf(curve.x, rate), rtol=1e-9)
+    assert title(chart) == ("calls, by class", "Dots are the model, class share × probability.")
+
+
 def test_a_class_of_share_zero_has_no_curve():
     model = GaussianNB.of([16, 30, 23], [3, 4, 9], [0.7, 0.3, 0.0], classes=[*"abc"])
     assert set(table(model.plot(), "class", "density")["class"]) == {"a", "b"}
@@ -355,9 +375,9 @@ def test_a_stated_mixture_is_its_curves():
     assert_allclose(total.density, density, rtol=1e-9)
 
 
-def test_what_is_not_normal_still_needs_its_rows():
-    with pytest.raises(ValueError, match="Expected the rows to draw beside what PoissonNB"):
-        PoissonNB.of([1, 6], [0.7, 0.3]).plot()
+def test_what_is_neither_normal_nor_poisson_still_needs_its_rows():
+    with pytest.raises(ValueError, match="Expected the rows to draw beside what NaiveBayes"):
+        NaiveBayes("exponential").fit(PETAL, SPECIES).plot()
     with pytest.raises(ValueError, match=r"Call plot\(model, X, y\)"):
         GaussianNB.of([16, 30], [3, 4], [0.7, 0.3]).plot([[1.0]])
     predictive = GaussianDiscriminantAnalysis(predictive=True).fit(PETAL, SPECIES)

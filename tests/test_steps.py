@@ -176,6 +176,19 @@ def test_an_ascent_that_diverges_is_named_with_steps_that_do_not(C, classes):
     assert words.count(". ") == 1 and "log likelihood" not in words
 
 
+@pytest.mark.parametrize(("C", "one_example"), [(np.inf, False), (1.0, False), (np.inf, True)])
+def test_a_step_beyond_all_numbers_is_named_and_those_before_it_are_given(C, one_example):
+    model = LogisticRegression(solver="gradient-ascent", C=C, step=1e308, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="step 1 goes beyond all numbers") as told:
+        (start,) = model.steps(TWO, IS_THIRD, one_example=one_example)
+    assert len(told) == 1 and told[0].filename == __file__
+    assert start.number == 0 and not start.coef.any() and np.isfinite(start.log_likelihood)
+    advised = float(str(told[0].message).split("Take step=")[1].split(" ")[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(step=advised, tol=0).steps(TWO, IS_THIRD, one_example=one_example)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_one_example_rule_is_its_own_loop(weighted):
     """w += a (y - ŷ) x, row by row, to the bit."""

@@ -143,7 +143,11 @@ def by_examples(
         score = w @ X[i] if known is None else w @ X[i] + known[i]
         rate = step if weight is None else step * weight[i]
         with np.errstate(over="ignore"):
-            w = w + rate * (y[i] - 1 / (1 + np.exp(-score))) * X[i]
+            ahead = w + rate * (y[i] - 1 / (1 + np.exp(-score))) * X[i]
+            if not np.isfinite(ahead @ ahead):
+                _beyond(step, n + 1, objective)
+                break
+        w = ahead
         _note(run, objective, dtype, rate, w[None], i)
     return tuple(run.steps)
 
@@ -153,15 +157,29 @@ def _ended(rule: LogisticRule, objective: Objective, used: str, solution: Soluti
     if solution.reason != OVERSHOT:
         rule.ended(used, solution)
         return
-    value = -np.array([step.value for step in solution.trace])
+    value, length = -np.array([step.value for step in solution.trace]), solution.trace[-1].step
+    if not (np.diff(value) < 0).any():  # the first that would fall is not among the steps
+        _beyond(length, len(value), objective, stacklevel=6)
+        return
     fell, most = int(np.argmin(np.diff(value))), largest_curvature(objective)
     warnings.warn(
-        f"Expected steps that climb, got step={solution.trace[-1].step:g}, which jumps over the "
+        f"Expected steps that climb, got step={length:g}, which jumps over the "
         f"best coefficients: step {fell + 1} went from {value[fell]:.6g} down to "
         f"{value[fell + 1]:.6g}. Take step={shortened(1 / most):g}, or any below 2/L = "
         f"{shortened(2 / most):g}, with which none goes down (L bounds the curvature).",
         ConvergenceWarning,
         stacklevel=5,
+    )
+
+
+def _beyond(length: float, number: int, objective: Objective, stacklevel: int = 4) -> None:
+    """Tells of a step so long that no number is left to tell where it went."""
+    best = shortened(1 / largest_curvature(objective))
+    warnings.warn(
+        f"Expected steps that climb, got step={length:g}, with which step {number} goes beyond all "
+        f"numbers. The steps before it are given. Take step={best:g} or less.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
     )
 
 

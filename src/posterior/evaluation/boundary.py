@@ -91,7 +91,8 @@ def decision_boundary(
     model : naive Bayes, discriminant analysis, or a linear classifier, fitted
     form : "auto", "points", "curves" or "surfaces"
         Points are for one feature, curves for two, surfaces for any number. "auto" gives points
-        for one feature, curves for two, and surfaces for more, and for categories.
+        for one feature, curves for two, and surfaces for more, for categories, and for two where
+        neither the model nor a box nor X says where to look for curves.
     box : ((x0, x1), (y0, y1)), optional
         Where to look for curves; by default where the rows X lie, or else 4 deviations around the
         mean of every class. Of logistic regression, whose classes have no means, as far around
@@ -122,8 +123,7 @@ def decision_boundary(
     found = quadratics(model)  # says what is wrong with the model, if anything is
     d = found.b.shape[1]
     names = _names(model, d)
-    usual = "surfaces" if _by_category(model, d) else {1: "points", 2: "curves"}.get(d, "surfaces")
-    asked = usual if form == "auto" else form
+    asked = _usual(model, found, box is not None or X is not None) if form == "auto" else form
     if FEATURES.get(asked, d) != d:
         raise ValueError(
             f"Expected a model of {FEATURES[asked]} feature{'s' * (asked == 'curves')} for "
@@ -163,6 +163,15 @@ def _surface(model: Quadratics, i: int, j: int) -> Surface:
         normal=model.b[i] - model.b[j],
         offset=float(model.c[i] - model.c[j]),
     )
+
+
+def _usual(model: Any, found: Quadratics, placed: bool) -> str:
+    """The form that shows most; a line without a place to look at is known by its equation."""
+    d = found.b.shape[1]
+    if _by_category(model, d) or d > 2:
+        return "surfaces"
+    known = placed or found.A is not None or isinstance(model, KnowsTheMeanRow)
+    return "points" if d == 1 else "curves" if known else "surfaces"
 
 
 def _by_category(model: Any, d: int) -> bool:

@@ -29,9 +29,11 @@ class Column:
     support: Support  # what the model takes the cells for
 
     def possible(self, grid: Floats) -> Floats:
-        """The points that the model has a density for."""
+        """The points that the model has a density for, or a probability: counts are whole."""
         if self.support == "real":
             return grid
+        if self.support == "count":
+            grid = np.unique(np.round(grid))
         return grid[grid > 0] if self.support == "positive" else grid[grid >= 0]
 
 
@@ -54,8 +56,7 @@ def column_of(model: Any, X: Any, feature: int | str) -> Column:
             f"Expected a model of one column, or one that leaves missing cells out, got "
             f"{type(model).__name__} of {d} columns. Fit it to the column that shall be drawn."
         )
-    dense = isinstance(model, SummedClassifier | MixtureBase)
-    support: Support = model.family_.support_of(j) if dense else "real"
+    support = _support(model, j)
     if frame is not None:
         values = frames.numbers(frame.get_column(names[j]))
         name, like = str(names[j]), names[j]
@@ -71,7 +72,12 @@ def column_alone(model: Any, feature: int | str) -> tuple[Column, int]:
     names: list[Any] = list(range(d) if learned is None else learned)
     j = _place(names, feature)
     name = f"feature {j}" if learned is None else str(plain(names[j]))
-    return Column(name, np.empty(0), lambda grid: _array(d, j, grid), "real"), j
+    return Column(name, np.empty(0), lambda grid: _array(d, j, grid), _support(model, j)), j
+
+
+def _support(model: Any, j: int) -> Support:
+    dense = isinstance(model, SummedClassifier | MixtureBase)
+    return model.family_.support_of(j) if dense else "real"
 
 
 def _place(names: list[Any], feature: int | str) -> int:

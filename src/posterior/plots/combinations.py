@@ -109,7 +109,8 @@ def _panel(
         scale=alt.Scale(domain=[1 / len(labels), 1], range=[PALEST, DEEPEST], clamp=True),
     )
     cells = base.mark_rect(stroke=look.INK, strokeWidth=0.6).encode(
-        color=look.colors(labels, target), fillOpacity=shade
+        color=look.colors(labels, target),
+        fillOpacity=alt.condition(f"datum.answer === '{UNDECIDED}'", alt.value(0), shade),
     )
     words = base.mark_text(color=look.INK, fontSize=13)
     size = {"width": CELL * len(values[0]), "height": CELL * len(values[1])}

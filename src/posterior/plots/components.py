@@ -163,7 +163,7 @@ def _ellipses(normals: Normals, points: Floats, R: Floats, n: int, mixed: bool) 
             tooltip=["class:N", alt.Tooltip("level:Q", format=".0%")],
             **place,
         ),
-        text.mark_text(fontSize=13, fontWeight="bold", stroke="white", strokeWidth=4, clip=True),
+        text.mark_text(fontSize=13, fontWeight="bold", stroke=look.PAPER, strokeWidth=4, clip=True),
         text.mark_text(fontSize=13, fontWeight="bold", color=look.INK, clip=True),
     ]
     said = "Half of a component's rows lie inside its solid line, 95 % inside the dashed one."

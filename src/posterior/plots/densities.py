@@ -11,13 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import frames
 from posterior.data.names import plain
 from posterior.data.typing import Codes, Floats
+from posterior.estimators import PoissonNB
 from posterior.evaluation.quadratics import quadratics
 from posterior.plots.columns import Column, column_alone, column_of, observed, without_names
 from posterior.plots.look import DIGITS, HEIGHT, INK, WIDTH, Chart, axis, colors, heading, optional
 
 POINTS, POINTS_NEAR = 101, 29  # of a curve: over the whole picture, and about its class
 REACH = 3.5  # deviations from the mean that are always in the picture
+CLOSE = 1e-12  # of the width of the picture: points that rounding alone keeps apart
 VISIBLE = 1e-3  # of the peak: where a curve begins and ends
+MOST_DOTS = 60  # whole numbers that are drawn one by one
 LABEL, LANE = 50, 14  # pixels that a label is given
 
 
@@ -48,7 +51,7 @@ def densities(
         are those of the one column, whatever the others hold.
     X, y : as in `fit`
         The rows to count; rows where the column is missing are left out. Classes that are normal
-        need none: their curves are drawn alone.
+        or Poisson need none: their curves are drawn alone.
     feature : int or str, default=0
         Position or name of the column.
     bins : int, default=60
@@ -68,7 +71,7 @@ def densities(
     names = [str(plain(label)) for label in model.classes_]
     if X is None:
         column, j = column_alone(model, feature)
-        near, edges, bars = _near_normals(model, j), np.empty(0), []
+        near, edges, bars = _near_classes(model, j), np.empty(0), []
     else:
         if isinstance(y, str):
             X, y = frames.split_target(X, y)
@@ -77,16 +80,20 @@ def densities(
         near = [_near(x[codes == k]) for k in range(len(names))]
         edges = bin_edges(x, int(bins))
         bars = bars_of(x, codes, names, edges)
+    counted = column.support == "count"
+    if counted:
+        near = [np.maximum(x, -0.5) for x in near]
     low, high = (float(f(np.concatenate([edges, *near]))) for f in (np.min, np.max))
+    dots = counted and high - low < MOST_DOTS  # with a thin line to guide the eye
     with without_names():
         curves = _curves(model, column, names, near, np.linspace(low, high, POINTS))
 
     cut = np.sort(np.asarray([] if boundaries is None else boundaries, np.float64).ravel())
     inside = cut[(cut >= low) & (cut <= high)]
     outside = cut[(cut < low) | (cut > high)]
-    subtitle = ["Lines are the model, class share × density."]
-    if bars:
-        subtitle = ["Bars count the rows; lines are the model, class share × density."]
+    what = f"are the model, class share × {'probability' if counted else 'density'}."
+    marks = "dots" if dots else "lines"
+    subtitle = [f"Bars count the rows; {marks} {what}" if bars else f"{marks.capitalize()} {what}"]
     if len(outside):
         noun = "a boundary" if len(outside) == 1 else "boundaries"
         places = ", ".join(map(_digits, outside))
@@ -112,7 +119,12 @@ def densities(
     )
     model_lines = (
         alt.Chart(alt.InlineData(values=curves))
-        .mark_line(strokeWidth=2.5, interpolate="monotone", clip=True)
+        .mark_line(
+            strokeWidth=1 if dots else 2.5,
+            interpolate="linear" if dots else "monotone",
+            point={"size": 45, "filled": True} if dots else False,
+            clip=True,
+        )
         .encode(x=alt.X("x:Q", scale=across), y="density:Q", color=color)
     )
     layers = [histogram, model_lines]
@@ -142,15 +154,17 @@ def _near(x: Floats) -> Floats:
     return np.asarray(x.mean() + x.std() * np.linspace(-REACH, REACH, POINTS_NEAR))
 
 
-def _near_normals(model: Any, j: int) -> list[Floats]:
-    """The same of classes that are normal, by their means and deviations in column j."""
+def _near_classes(model: Any, j: int) -> list[Floats]:
+    """The same of classes that are normal or Poisson, by their means and deviations in column j."""
+    at = np.linspace(-REACH, REACH, POINTS_NEAR)
+    if isinstance(model, PoissonNB):
+        return [rate + np.sqrt(rate) * at for rate in model.rate_[:, j]]
     found = quadratics(model)
     if (normals := found.normals()) is None:
         raise ValueError(
             f"Expected rows to draw beside {type(model).__name__}, whose classes are not all "
             "normal, got none. Give X and y."
         )
-    at = np.linspace(-REACH, REACH, POINTS_NEAR)
     near = {
         plain(label): mean[j] + deviation[j] * at
         for label, mean, deviation in zip(found.classes, *normals, strict=True)
@@ -189,7 +203,7 @@ def _curves(
     """Points of p(x, k) over x, for each class k."""
     points, area = [], 0.0
     for k, name in enumerate(names):
-        grid = column.possible(np.unique(np.concatenate([everywhere, near[k]])))
+        grid = column.possible(_apart(np.concatenate([everywhere, near[k]])))
         density = np.exp(model.predict_joint_log_proba(column.table(grid))[:, k])
         seen = density > VISIBLE * density.max()
         area += float(np.trapezoid(density[seen], grid[seen]))
@@ -203,6 +217,12 @@ def _curves(
             f"{type(model).__name__} has no density for column {column.name!r}."
         )
     return points
+
+
+def _apart(x: Floats) -> Floats:
+    """In order, without points so close to the one before that a line through both would kink."""
+    x = np.unique(x)
+    return x[np.diff(x, prepend=-np.inf) > CLOSE * (x[-1] - x[0])]
 
 
 def rules(alt: Any, places: Floats, pixel: float, across: Any) -> list[Chart]:

@@ -13,6 +13,7 @@ from posterior.estimators import (
     JointBayes,
     KNeighborsClassifier,
     LinearDiscriminantAnalysis,
+    PoissonNB,
     QuadraticDiscriminantAnalysis,
 )
 from posterior.evaluation.boundary import decision_boundary
@@ -49,7 +50,7 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     `JointBayes` of two columns the answer to each combination of them, of words, categories, and
     yes and no their probabilities by class, of an additive model its terms ranked and the shapes of
     the first, and of any other generative classifier one column by class, for which it needs the
-    rows. Normal classes and stated models need none.
+    rows. Normal and Poisson classes and stated models need none.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def plot(model: Any, X: Any = None, y: Any = None, **options: Any) -> Chart:
     if isinstance(model, JointBayes) and model.n_features_in_ == 2 and X is not None:
         return combinations(model, X, y, **options)
     if isinstance(model, Joint):
-        alone = X is None and isinstance(model, NORMAL) and not _student(model)
+        alone = X is None and isinstance(model, (*NORMAL, PoissonNB)) and not _student(model)
         if (X is None or y is None) and not alone:
             raise _needs_rows(model, "X, y")
         return _by_class(model, X, y, options)

@@ -39,8 +39,8 @@ class GradientAscent:
         q = objective.gradient(coef)
         trace.add(q, self.step)
         for _ in range(self.max_iter):
-            change = -self.step * q.gradient
             with np.errstate(over="ignore", invalid="ignore"):
+                change = -self.step * q.gradient
                 ahead = objective.gradient(coef + change)
             if np.isfinite(q.value) and not np.isfinite(ahead.value):
                 return trace.end(coef, False, OVERSHOT)  # beyond all numbers
