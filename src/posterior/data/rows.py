@@ -23,6 +23,13 @@ def readable(array: Array) -> Array:
     return np.require(array, array.dtype.newbyteorder("="), "A")
 
 
+def is_plain(X: object) -> bool:
+    """Whether X is a table of numbers as loops read it: the long way of checking can be spared."""
+    if type(X) is not np.ndarray or X.ndim != 2 or 0 in X.shape:
+        return False
+    return X.dtype.kind in "fiu" and X.dtype.itemsize <= 8 and X.flags.aligned and X.dtype.isnative
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseRows:
     """Compressed sparse rows; entries of row i are start[i] .. start[i + 1]."""

@@ -106,7 +106,7 @@ def _steps(fitted: FittedAdditive, j: int) -> Rows:
 def _numbers(fitted: FittedAdditive, j: int, steps: Rows) -> look.Chart:
     """Steps from cut to cut."""
     alt = look.optional("altair")
-    cuts = np.array(fitted.reader.cuts[fitted.reader.places()[0].index(j)])
+    cuts = fitted.reader.cuts[fitted.reader.places()[0].index(j)]
     first, last = (cuts[0], cuts[-1]) if len(cuts) else (0.0, 0.0)
     typical = float(np.median(np.diff(cuts))) if len(cuts) > 1 else abs(first) or 1.0
     room = max(BESIDE * (last - first), typical)

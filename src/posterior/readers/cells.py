@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
@@ -34,17 +33,16 @@ class CellColumns(NumbersAndCategories):
     never seen has a code of its own, behind all cells.
     """
 
-    cuts: tuple[tuple[float, ...], ...] = ()  # of each column of numbers, ascending
+    cuts: tuple[Floats, ...] = ()  # of each column of numbers, ascending
     values: tuple[Array, ...] = ()  # of each column of categories, those with a cell
     shared: tuple[bool, ...] = ()  # and whether others share one more
 
     def looked(self, seen: CellSums, most: int) -> Self:
         """A reader that knows the cells, by a look at all rows."""
-        cuts = (cell_cuts(*column, most) for column in seen.points())
         kept = [_kept(*column) for column in seen.kinds()]
         return replace(
             self,
-            cuts=tuple(tuple(c.tolist()) for c in cuts),
+            cuts=tuple(cell_cuts(*column, most) for column in seen.points()),
             values=tuple(values for values, _ in kept),
             shared=tuple(others for _, others in kept),
         )
@@ -76,7 +74,7 @@ class CellColumns(NumbersAndCategories):
         numbers, categories = self.places()
         if j in categories:
             return self.values[categories.index(j)]
-        return np.array(self.cuts[numbers.index(j)])
+        return self.cuts[numbers.index(j)]
 
     @property
     def sizes(self) -> Codes:
@@ -99,8 +97,7 @@ class CellColumns(NumbersAndCategories):
         measured, coded = X.parts
         out = np.empty((len(self.kinds), X.shape[0]), np.uint8)
         if numbers:
-            cuts = [np.array(c, np.float64) for c in self.cuts]
-            bins = kernels.digitize(np.ascontiguousarray(measured, np.float64), cuts)
+            bins = kernels.digitize(np.ascontiguousarray(measured, np.float64), self.cuts)
             out[numbers] = np.nan_to_num(bins + 1, nan=MISSING).T
         for i, j in enumerate(categories):
             values = self.values[i]
@@ -155,11 +152,11 @@ class CellColumns(NumbersAndCategories):
         return [*(names[i] for i in places[: FEW_NAMES - 1]), f"{len(places) - 2} others"]
 
 
-def distinct_digits(numbers: Sequence[float]) -> list[str]:
+def distinct_digits(numbers: Floats) -> list[str]:
     """Numbers with three digits, or as many as they need to be different."""
     found: list[str] = []
     for digits in range(3, 18):
-        found = [_short(float(f"{value:.{digits}g}")) for value in numbers]
+        found = [_short(float(f"{value:.{digits}g}")) for value in numbers.tolist()]
         if len(set(found)) == len(found):
             break
     return found

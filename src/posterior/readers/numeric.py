@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import InputTags, check_array
 
 from posterior.data import containers, frames, validate
-from posterior.data.rows import Features, SparseRows, readable
+from posterior.data.rows import Features, SparseRows, is_plain, readable
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Floats
 from posterior.readers.reader import Reader
@@ -52,11 +52,9 @@ class Numeric(Reader):
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X is what the kernels read, so that the long way of checking can be spared."""
-        if type(X) is not np.ndarray and not (self.sparse and type(X) in CSR):
-            return False
-        if X.ndim != 2 or X.dtype.kind not in "fiu" or 0 in X.shape or X.dtype.itemsize > 8:
-            return False
-        return not isinstance(X, np.ndarray) or (X.flags.aligned and X.dtype.isnative)
+        if type(X) is np.ndarray or not (self.sparse and type(X) in CSR):
+            return is_plain(X)
+        return X.dtype.kind in "fiu" and 0 not in X.shape and X.dtype.itemsize <= 8
 
     def _rows(self, X: Any) -> Features:
         frame = frames.as_frame(X)

@@ -11,7 +11,7 @@ from sklearn.utils import InputTags, check_array
 
 from posterior.data import containers, frames
 from posterior.data.cells import Column
-from posterior.data.rows import readable
+from posterior.data.rows import is_plain, readable
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.readers.reader import Reader
@@ -34,6 +34,8 @@ class TableReader(Reader):
                 f"Sparse data was passed, but {self.columns.owner} reads dense data. Name a "
                 "family of counts for all columns, such as Multinomial(), or pass X.toarray()."
             )
+        if known and self.columns.names is None and is_plain(X) and X.shape[1] == self.columns.n:
+            return np.asarray(X)
         frame = frames.as_frame(X)
         table = containers.read(X if frame is None else frame)
         if frame is None and isinstance(table, np.ndarray):

@@ -71,7 +71,7 @@ class Tables:
         sheet, (numbers, categories) = columns[0].sheet, reader.places()
         codes = dict.fromkeys(range(len(columns)))
         for j, cuts in zip(numbers, reader.cuts, strict=True):
-            codes[j] = _bin(columns[j].number_or_infinity(), cuts)
+            codes[j] = _bin(columns[j].number_or_infinity(), cuts.tolist())
         unseen = [False] * len(columns)
         for j, values, shared in zip(categories, reader.values, reader.shared, strict=True):
             codes[j] = _category(columns[j].words(), [str(v) for v in values])

@@ -49,8 +49,8 @@ def _cells(reader: Any, n_columns: int) -> Codes:
     numbers, categories = reader.places()
     expect(isinstance(reader.cuts, tuple) and len(reader.cuts) == len(numbers), "cuts of numbers")
     for cuts in reader.cuts:
-        plain = isinstance(cuts, tuple) and all(type(cut) is float for cut in cuts)
-        expect(plain and all(np.diff(cuts) > 0), "cuts in order")
+        expect(_is(cuts, np.float64) and bool(np.isfinite(cuts).all()), "cuts in order")
+        expect(bool((np.diff(cuts) > 0).all()), "cuts in order")
     values, shared = reader.values, reader.shared
     expect(isinstance(values, tuple) and isinstance(shared, tuple), "values of categories")
     expect(len(values) == len(shared) == len(categories), "values of categories")

@@ -103,8 +103,8 @@ def _of_tables(model: Additive, names: list[str]) -> tuple[Column, ...]:
     numbers, categories = reader.places()
     found = {j: Column(names[j], "number") for j in numbers}
     for j, cuts in zip(numbers, reader.cuts, strict=True):
-        if cuts:
-            found[j] = _number(names[j], cuts[0], cuts[-1], cuts[len(cuts) // 2])
+        if len(cuts):
+            found[j] = _number(names[j], *(float(cuts[i]) for i in (0, -1, len(cuts) // 2)))
     for j, values in zip(categories, reader.values, strict=True):
         found[j] = _category(names[j], values, weight[j][1 : 1 + len(values)])
     return tuple(found[j] for j in range(len(names)))
