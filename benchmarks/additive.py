@@ -4,7 +4,7 @@
     python -m benchmarks.additive --peers build/peers/bin/python   # and the peers, in their Python
 
 Every contestant fits the whole table as it comes, each in a process of its own, once: a fit that
-takes minutes is not worth repeating. Growth is measured with 100 rounds on tables drawn from a seed,
+takes minutes is not worth repeating. Growth is measured with 100 rounds on tables of a seed,
 the best of three; its slope is that of log seconds on log rows. What it prints is
 docs/results/additive_cost.md. adult is both of its files, 48,842 rows.
 """
