@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -34,16 +33,20 @@ class CellColumns(NumbersAndCategories):
     cuts: tuple[tuple[float, ...], ...] = ()  # of each column of numbers, ascending
     values: tuple[Array, ...] = ()  # of each column of categories, those with a cell
     shared: tuple[bool, ...] = ()  # and whether others share one more
+    centers: tuple[tuple[float, ...], ...] = ()  # the mean of the numbers in each bin
 
     def looked(self, seen: CellSums, most: int) -> Self:
         """A reader that knows the cells, by a look at all rows."""
-        cuts = (cell_cuts(*column, most) for column in seen.points())
+        points = seen.points()
+        cuts = [cell_cuts(*column, most) for column in points]
+        centers = [_centers(*column, c) for column, c in zip(points, cuts, strict=True)]
         kept = [_kept(*column) for column in seen.kinds()]
         return replace(
             self,
             cuts=tuple(tuple(c.tolist()) for c in cuts),
             values=tuple(values for values, _ in kept),
             shared=tuple(others for _, others in kept),
+            centers=tuple(tuple(c.tolist()) for c in centers),
         )
 
     @property
@@ -84,11 +87,34 @@ class CellColumns(NumbersAndCategories):
         if j in categories:
             i = categories.index(j)
             return [str(plain(v)) for v in self.values[i]] + ["others"] * self.shared[i]
-        cuts = [f"{cut:.6g}" for cut in self.cuts[numbers.index(j)]]
-        if not cuts:
-            return ["any"]
-        between = [f"{low} to {high}" for low, high in pairwise(cuts)]
-        return [f"< {cuts[0]}", *between, f"≥ {cuts[-1]}"]
+        cuts = self.cuts[numbers.index(j)]
+        return [_between(cuts, k, k + 1) for k in range(len(cuts) + 1)]
+
+    def group_names(self, j: int, group: Array) -> list[str]:
+        """What groups of the cells of a column are called, without the last, of values unseen."""
+        numbers, _ = self.places()
+        names = []
+        for g in range(int(group.max())):
+            cells = np.flatnonzero(group == g)
+            if cells[0] == MISSING:
+                names.append("missing")
+            elif j in numbers:
+                cuts = self.cuts[numbers.index(j)]
+                names.append(_between(cuts, int(cells[0]) - 1, int(cells[-1])))
+            else:
+                names.append(", ".join(self.names_of(j)[c - 1] for c in cells))
+        return names
+
+
+def _between(cuts: tuple[float, ...], first: int, last: int) -> str:
+    """What the bins first .. last - 1 are called together."""
+    low = f"{cuts[first - 1]:.6g}" if first > 0 else ""
+    high = f"{cuts[last - 1]:.6g}" if last <= len(cuts) else ""
+    if low and high:
+        return f"{low} to {high}"
+    if low:
+        return f"≥ {low}"
+    return f"< {high}" if high else "any"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +185,15 @@ def cell_cuts(first: Floats, last: Floats, weight: Floats, most: int) -> Floats:
     size = light.sum() / max(most - np.count_nonzero(heavy), 1)
     cell = np.floor((np.cumsum(light) - light / 2) / size) if size else np.zeros(len(light))
     return middle[heavy[1:] | heavy[:-1] | (cell[1:] != cell[:-1])]
+
+
+def _centers(first: Floats, last: Floats, weight: Floats, cuts: Floats) -> Floats:
+    """The mean of the numbers in each cell, of values or the middles of ranges."""
+    middle = first + (last / 2 - first / 2)
+    cell, n = np.searchsorted(cuts, middle, "right"), len(cuts) + 1
+    total = np.bincount(cell, weight, n)
+    share = weight / np.where(total > 0, total, 1.0)[cell]  # no sum overflows
+    return np.bincount(cell, share * middle, n).astype(np.float64)
 
 
 def _kept(values: Array, weight: Floats) -> tuple[Array, bool]:

@@ -15,7 +15,9 @@ from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
 from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.convex import Convex
 from posterior.discriminative.additive.paths import by_path
+from posterior.discriminative.additive.table_errors import table_errors
 from posterior.discriminative.additive.terms import (
     Term,
     Terms,
@@ -53,6 +55,8 @@ class FittedAdditive:
     n_rounds: int
     held_out: Table | None = None  # the loss on rows held out, by pace and round
     rows: CellRows | None = None  # those learned from, as long as they are at hand; never stored
+    C: tuple[float, ...] = ()  # the penalties of a convex fit: of columns, and of pairs
+    errors: Floats | None = None  # and the standard error of each number of its tables
 
     @classmethod
     def of(
@@ -70,6 +74,23 @@ class FittedAdditive:
         together = Terms.of(terms, len(start))
         told = found.pace.name, len(found.trees), _losses(found)
         return cls(reader, labels, start, together, tuple(weight), *told, rows)
+
+    @classmethod
+    def of_convex(
+        cls, reader: CellColumns, labels: Labels, rows: CellRows, found: Convex
+    ) -> FittedAdditive:
+        """Tables and lines of a convex fit, purified."""
+        weight = rows.cell_weight(reader.sizes)
+        constant, terms = purified(found.design.terms(found.coef), weight)
+        together = Terms.of(terms, len(found.intercept))
+        spread = [e.reshape(-1, len(found.intercept)) for e in table_errors(found, terms, weight)]
+        return cls(
+            *(reader, labels, found.intercept + constant, together, tuple(weight), "", 0),
+            _penalties(found),
+            rows,
+            found.C,
+            np.concatenate([*spread, np.empty((0, len(found.intercept)))]),
+        )
 
     @property
     def classes(self) -> Array:
@@ -143,6 +164,28 @@ class FittedAdditive:
         )
         return int(sum(seen) + 1) * len(self.intercept)
 
+    def summary(self) -> Table:
+        """Every number of the tables and its standard error."""
+        assert self.errors is not None
+        label = [str(plain(k)) for k in self.classes][-len(self.intercept) :]
+        parts: list[tuple[str, str, str, float, float]] = []
+        for t, columns in enumerate(self.terms.columns):
+            term = self.terms[t]
+            pairs = zip(columns, term.groups, strict=True)
+            names = [self.reader.group_names(j, group) for j, group in pairs]
+            spread = self.errors[self.terms.start[t] : self.terms.start[t + 1]]
+            errors = spread.reshape(term.table.shape)
+            for cell in np.ndindex(*(len(n) for n in names)):
+                called = " × ".join(n[c] for n, c in zip(names, cell, strict=True))
+                for m, k in enumerate(label):
+                    score, error = term.table[(*cell, m)], errors[(*cell, m)]
+                    parts.append((self.name(columns), called, k, float(score), float(error)))
+        found = list(zip(*parts, strict=True)) or [()] * 5
+        heads = "term", "cell", "class", "score", "error"
+        kinds = object, object, object, float, float
+        each = zip(heads, found, kinds, strict=True)
+        return Table({head: np.array(column, kind) for head, column, kind in each})
+
     def term_names(self) -> list[tuple[Any, ...]]:
         """The columns of each table, by name."""
         names = self.reader.names
@@ -172,3 +215,11 @@ def _losses(found: Boosted) -> Table | None:
             "log_loss": np.concatenate(list(some.values())),
         }
     )
+
+
+def _penalties(found: Convex) -> Table | None:
+    """Held-out loss by columns a table and C."""
+    if not found.losses:
+        return None
+    depth, C, loss = zip(*found.losses, strict=True)
+    return Table({"depth": np.array(depth), "C": np.array(C), "log_loss": np.array(loss)})
