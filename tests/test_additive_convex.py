@@ -160,6 +160,22 @@ def test_errors_are_those_of_the_block_of_the_hessian():
     assert_allclose(share @ summary["score"], 0.0, atol=1e-12)
 
 
+def test_errors_know_of_the_line():
+    X, y = table()
+    X = X[["z"]]
+    model = Additive(solver="convex", C=0.5, cells=5).fit(X, y)
+    found, problem = found_and_problem(model, 0.5)
+    design = problem.X.scipy().toarray()  # five cells and the line
+    p = problem.proba(np.column_stack([found.coef, found.intercept]))[:, 0]
+    weight = problem.rows.weight * p * (1 - p)
+    hessian = (design.T * weight) @ design + np.eye(6) / 0.5
+    share = problem.rows.weight @ design[:, :5] / problem.rows.weight.sum()
+    shown = np.column_stack([np.eye(5), found.design.at(0)])
+    shown = shown - share @ shown
+    covariance = shown @ np.linalg.inv(hessian) @ shown.T
+    assert_allclose(model.summary()["error"], np.sqrt(np.diag(covariance)), rtol=1e-8)
+
+
 def test_summary_names_every_cell_once():
     X, y = table(classes=3)
     model = Additive(solver="convex", C=1.0, cells=6).fit(X, y)

@@ -31,7 +31,7 @@ from posterior.readers.cells import CellColumns
 FOLDS = 5
 PATH = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # C, one by one
 FEW, SOME = 300, 1_000  # coefficients whose Hessian is worth writing down: in folds, at the end
-ROUGH = Stop(tol=5e-3, max_iter=40)  # of folds, whose loss is all that is asked
+ROUGH = Stop(tol=1e-2, max_iter=40)  # of folds, whose loss is all that is asked
 FINE = Stop(tol=1e-6, max_iter=1_000)
 MEMORY = 60  # steps that L-BFGS looks back: tables of the same columns overlap
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -25,13 +25,11 @@ def table_errors(found: Convex, terms: Sequence[Term], weights: Sequence[Floats]
         pairs = zip(term.columns, term.groups, strict=True)
         share = [group_shares(weights[j], group)[:-1] for j, group in pairs]
         block, j = blocks[term.columns], term.columns[0]
+        variance = 1 / block
+        for axis, part in enumerate(share):
+            variance = _of_difference(variance, axis, part)
         if len(term.columns) == 1 and j in design.lines:
-            lined = _with_line(block, of_lines[j], design.at(j), share[0], 1 / found.C[0])
-            variance = np.stack(list(lined), axis=-1)
-        else:
-            variance = 1 / block
-            for axis, s in enumerate(share):
-                variance = _of_difference(variance, axis, s)
+            variance += _of_line(block, of_lines[j], design.at(j), share[0], 1 / found.C[0])
         errors.append(np.pad(np.sqrt(variance), [(0, 1)] * len(share) + [(0, 0)]))
     return errors
 
@@ -43,15 +41,11 @@ def _of_difference(variance: Floats, axis: int, share: Floats) -> Floats:
     return np.moveaxis(np.maximum(apart, 0.0), -1, axis)
 
 
-def _with_line(
-    block: Floats, of_line: Floats, z: Floats, share: Floats, ridge: float
-) -> Iterator[Floats]:
-    """Of T + β z less its mean, output by output."""
-    n = len(z)
-    shown = np.column_stack([np.eye(n), z])
-    shown = shown - share @ shown
-    for cells, line in zip(block.T, of_line, strict=True):
-        hessian = np.diag(np.append(cells, line))
-        hessian[:n, n] = hessian[n, :n] = z * (cells - ridge)
-        covariance = np.linalg.inv(hessian)
-        yield np.maximum(np.einsum("ab,bc,ac->a", shown, covariance, shown), 0.0)
+def _of_line(block: Floats, of_line: Floats, z: Floats, share: Floats, ridge: float) -> Floats:
+    """What a line adds to the variance of T + β z less its mean.
+
+    The Hessian [D c; cᵀ e] has the inverse D⁻¹ + a aᵀ / (e - cᵀ D⁻¹ c) in T + β z, a = z - D⁻¹ c.
+    """
+    c = z[:, None] * (block - ridge)
+    a = z[:, None] - c / block
+    return (a - share @ a) ** 2 / (of_line - (c**2 / block).sum(axis=0))
