@@ -201,7 +201,7 @@ def _path(problem: Problem, start: list[Floats], C: tuple[float, ...]) -> _Path:
         ends = [coef for coef, _ in found]
         loss = sum(loss for _, loss in found) / float(problem.rows.weight.sum())
         losses.append((len(C) + 1, c, loss))
-        if loss > best.loss:
+        if loss >= best.loss:
             break
         best = _Path(problem, (*C, c), ends, loss, ())
     return replace(best, losses=tuple(losses))
