@@ -36,15 +36,20 @@ class CellColumns(NumbersAndCategories):
     cuts: tuple[Floats, ...] = ()  # of each column of numbers, ascending
     values: tuple[Array, ...] = ()  # of each column of categories, those with a cell
     shared: tuple[bool, ...] = ()  # and whether others share one more
+    centers: tuple[Floats, ...] = ()  # the mean of the numbers in each bin
 
     def looked(self, seen: CellSums, most: int) -> Self:
         """A reader that knows the cells, by a look at all rows."""
+        points = seen.points()
+        cuts = [cell_cuts(*column, most) for column in points]
+        centers = [_centers(*column, c) for column, c in zip(points, cuts, strict=True)]
         kept = [_kept(*column) for column in seen.kinds()]
         return replace(
             self,
-            cuts=tuple(cell_cuts(*column, most) for column in seen.points()),
+            cuts=tuple(cuts),
             values=tuple(values for values, _ in kept),
             shared=tuple(others for _, others in kept),
+            centers=tuple(centers),
         )
 
     def sharing(self, codes: Array) -> Self:
@@ -239,6 +244,15 @@ def cell_cuts(first: Floats, last: Floats, weight: Floats, most: int) -> Floats:
     size = light.sum() / max(most - np.count_nonzero(heavy), 1)
     cell = np.floor((np.cumsum(light) - light / 2) / size) if size else np.zeros(len(light))
     return middle[heavy[1:] | heavy[:-1] | (cell[1:] != cell[:-1])]
+
+
+def _centers(first: Floats, last: Floats, weight: Floats, cuts: Floats) -> Floats:
+    """The mean of the numbers in each cell, of values or the middles of ranges."""
+    middle = first + (last / 2 - first / 2)
+    cell, n = np.searchsorted(cuts, middle, "right"), len(cuts) + 1
+    total = np.bincount(cell, weight, n)
+    share = weight / np.where(total > 0, total, 1.0)[cell]  # no sum overflows
+    return np.bincount(cell, share * middle, n).astype(np.float64)
 
 
 def _kept(values: Array, weight: Floats) -> tuple[Array, bool]:

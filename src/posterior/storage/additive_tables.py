@@ -37,6 +37,9 @@ def check_additive(value: FittedAdditive, n_columns: int, n_classes: int) -> Non
     expect(type(value.shrinkage) is float and value.shrinkage > 0, "a shrinkage above zero")
     expect(type(value.chosen_weight) is float, "the weight of the rows that chose")
     expect(isinstance(value.terms, Terms), "tables")
+    expect(isinstance(value.C, tuple) and all(type(c) is float for c in value.C), "penalties")
+    errors = value.errors
+    expect(errors is None or _is(errors, np.float64, shape_of(value.terms.values)), "errors")
     _check_terms(value.terms, sizes, outputs)
     expect(isinstance(value.pace, str) and type(value.n_rounds) is int, "a pace and its rounds")
     expect(value.held_out is None or isinstance(value.held_out, Table), "losses by round")
@@ -51,6 +54,9 @@ def _cells(reader: Any, n_columns: int) -> Codes:
     for cuts in reader.cuts:
         expect(_is(cuts, np.float64) and bool(np.isfinite(cuts).all()), "cuts in order")
         expect(bool((np.diff(cuts) > 0).all()), "cuts in order")
+    centers = [shape_of(cuts)[0] + 1 for cuts in reader.cuts]
+    expect(isinstance(reader.centers, tuple) and len(reader.centers) == len(numbers), "centers")
+    expect(all(map(_is_line, reader.centers, centers)), "a center of each bin")
     values, shared = reader.values, reader.shared
     expect(isinstance(values, tuple) and isinstance(shared, tuple), "values of categories")
     expect(len(values) == len(shared) == len(categories), "values of categories")
@@ -87,6 +93,10 @@ def _check_ends(ends: Any, last: int) -> None:
     expect(_is(ends, np.int64) and len(ends) > 0, "where parts of tables end")
     expect(ends[0] == 0 and ends[-1] == last, "where parts of tables end")
     expect(bool((ends[1:] >= ends[:-1]).all()), "where parts of tables end")
+
+
+def _is_line(array: Any, length: int) -> bool:
+    return _is(array, np.float64, (length,))
 
 
 def _is(array: Any, dtype: Any, shape: tuple[int, ...] | None = None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -13,9 +14,10 @@ from posterior.data.fingerprints import fingerprints
 from posterior.data.names import plain
 from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
-from posterior.discriminative.additive.boosting import Boosted, Pace, Threads, boosted
+from posterior.discriminative.additive.boosting import Boosted, Pace, boosted
 from posterior.discriminative.additive.cell_parts import CellParts, GatherCells, check_boosting
 from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.convex import Engine, convex
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.readers.cells import CellColumns, LookAtCells
 from posterior.readers.labels import Labels
@@ -23,6 +25,15 @@ from posterior.readers.labels import Labels
 DOUBLED = 2.0  # the weight of the rows, since pace and rounds were chosen: they are chosen anew
 GROWN = 1.05  # the same since the last fit: its trees are learned anew
 EARLY = 1000  # rows of a stream, by which its cells are chosen
+
+
+@dataclass(frozen=True, slots=True)
+class ConvexTables:
+    """What the convex solver is told: pairs or not, a penalty or None to choose one."""
+
+    pairs: bool
+    C: float | None
+    one_thread: Callable[[], AbstractContextManager[object]]  # of matrix products: folds have some
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,10 +44,15 @@ class AdditiveRule:
     paces: Callable[[int], Sequence[Pace]]  # those that are tried on so many rows
     rounds: int | None  # None: as many as predict held-out rows best
     cells: int  # into which a column of numbers is cut
-    threads: Threads
+    threads: Engine
+    convex: ConvexTables | None = None  # in the place of boosting
 
     def chosen(self, reader: CellColumns, labels: Labels, rows: CellRows) -> FittedAdditive:
-        """At the pace and for the rounds of the least loss on rows held out."""
+        """At the pace and for the rounds, or penalties, of the least loss on rows held out."""
+        if self.convex is not None and len(np.unique(rows.labels)) > 1:
+            with self.convex.one_thread():
+                tables = convex(rows, reader, self.convex.pairs, self.convex.C, self.threads)
+            return FittedAdditive.of_convex(reader, labels, rows, tables)
         found = self._boosted(reader, rows, self.paces(len(rows)), self.rounds)
         return FittedAdditive.of(reader, labels, rows, found)
 

@@ -17,8 +17,10 @@ from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
 from posterior.discriminative.additive.cell_parts import CellParts
 from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.convex import Convex
 from posterior.discriminative.additive.effect_tables import Shape
 from posterior.discriminative.additive.paths import by_path
+from posterior.discriminative.additive.table_errors import table_errors
 from posterior.discriminative.additive.terms import (
     Term,
     Terms,
@@ -61,6 +63,8 @@ class FittedAdditive:
     waiting: CellParts | None = None  # those of a stream that came since; never stored
     early: tuple[Rows, ...] = ()  # all rows of a stream that has just begun; never stored
     chosen_weight: float = 0.0  # of the rows by which pace and rounds were chosen
+    C: tuple[float, ...] = ()  # the penalties of a convex fit: of columns, and of pairs
+    errors: Floats | None = None  # and the standard error of each number of its tables
 
     @classmethod
     def of(
@@ -99,6 +103,24 @@ class FittedAdditive:
     def forgetful(self) -> FittedAdditive:
         """Without the rows."""
         return replace(self, rows=None, waiting=None, early=())
+
+    @classmethod
+    def of_convex(
+        cls, reader: CellColumns, labels: Labels, rows: CellRows, found: Convex
+    ) -> FittedAdditive:
+        """Tables and lines of a convex fit, purified."""
+        weight = rows.cell_weight(reader.sizes)
+        constant, terms = purified(found.design.terms(found.coef), weight)
+        together = Terms.of(terms, len(found.intercept))
+        spread = [e.reshape(-1, len(found.intercept)) for e in table_errors(found, terms, weight)]
+        start = found.intercept + constant
+        return cls(
+            *(reader, labels, start, together, tuple(weight), "", 0, _penalties(found)),
+            *(_information(rows, start, together, reader.sizes), 1 / found.C[0], rows),
+            chosen_weight=rows.total,
+            C=found.C,
+            errors=np.concatenate([*spread, np.empty((0, len(found.intercept)))]),
+        )
 
     @property
     def classes(self) -> Array:
@@ -220,6 +242,30 @@ class FittedAdditive:
         )
         return int(sum(seen) + 1) * len(self.intercept)
 
+    def summary(self) -> Table:
+        """Every number of the tables and its standard error."""
+        assert self.errors is not None
+        label = [str(plain(k)) for k in self.classes][-len(self.intercept) :]
+        parts: list[tuple[str, str, str, float, float]] = []
+        for t, columns in enumerate(self.terms.columns):
+            term = self.terms[t]
+            pairs = zip(columns, term.groups, strict=True)
+            names = [  # the last group is that of values never seen, and cells without rows
+                self.reader.group_names(j, group[:-1])[: int(group[-1])] for j, group in pairs
+            ]
+            spread = self.errors[self.terms.start[t] : self.terms.start[t + 1]]
+            errors = spread.reshape(term.table.shape)
+            for cell in np.ndindex(*(len(n) for n in names)):
+                called = " × ".join(n[c] for n, c in zip(names, cell, strict=True))
+                for m, k in enumerate(label):
+                    score, error = term.table[(*cell, m)], errors[(*cell, m)]
+                    parts.append((self.name(columns), called, k, float(score), float(error)))
+        found = list(zip(*parts, strict=True)) or [()] * 5
+        heads = "term", "cell", "class", "score", "error"
+        kinds = object, object, object, float, float
+        each = zip(heads, found, kinds, strict=True)
+        return Table({head: np.array(column, kind) for head, column, kind in each})
+
     def term_names(self) -> list[tuple[Any, ...]]:
         """The columns of each table, by name."""
         names = self.reader.names
@@ -285,3 +331,11 @@ def _losses(found: Boosted) -> Table | None:
             "log_loss": np.concatenate(list(some.values())),
         }
     )
+
+
+def _penalties(found: Convex) -> Table | None:
+    """Held-out loss by columns a table and C."""
+    if not found.losses:
+        return None
+    depth, C, loss = zip(*found.losses, strict=True)
+    return Table({"depth": np.array(depth), "C": np.array(C), "log_loss": np.array(loss)})

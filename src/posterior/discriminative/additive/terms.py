@@ -75,7 +75,7 @@ def purified(terms: Iterable[Term], weights: Sequence[Floats]) -> tuple[Floats, 
     constant, parts = np.zeros(()), list[Term]()
     for term in terms:
         pairs = zip(term.columns, term.groups, strict=True)
-        shares = [_shares(weights[j], group) for j, group in pairs]
+        shares = [group_shares(weights[j], group) for j, group in pairs]
         axes = range(len(term.columns))
         for size in range(len(term.columns) + 1):
             for kept in combinations(axes, size):
@@ -88,7 +88,7 @@ def purified(terms: Iterable[Term], weights: Sequence[Floats]) -> tuple[Floats, 
     return constant, gathered(parts)
 
 
-def _shares(weight: Floats, group: Array) -> Floats:
+def group_shares(weight: Floats, group: Array) -> Floats:
     """The share of each group among the rows; none is of values never seen."""
     total = np.bincount(group[:-1], weight, int(group.max()) + 1)
     return np.asarray(total / max(total.sum(), np.finfo(float).tiny))
@@ -111,7 +111,7 @@ def average_of_unseen(term: Term, weights: Sequence[Floats]) -> Term:
     table = term.table
     for a, (j, group) in enumerate(zip(term.columns, term.groups, strict=True)):
         table = np.moveaxis(table.copy(), a, 0)
-        table[-1] = np.tensordot(_shares(weights[j], group), table, (0, 0))
+        table[-1] = np.tensordot(group_shares(weights[j], group), table, (0, 0))
         table = np.moveaxis(table, 0, a)
     return Term(term.columns, term.groups, np.ascontiguousarray(table))
 

@@ -27,21 +27,22 @@ class QuasiNewton:
     """Steps measured by an approximate Hessian that costs little (Nocedal 1980).
 
     `sample` learns the model of a few rows first: where it ends, with its Hessian as the metric,
-    all rows need a handful of passes. Otherwise the metric is a bound of the Hessian, or of many
-    columns its diagonal.
+    all rows need a handful of passes. Otherwise the metric is the one given, from g to about H⁻¹ g,
+    or a bound of the Hessian, or of many columns its diagonal.
     """
 
     stop: Stop = STOP
     memory: int = 10
     sample: bool = False
+    metric: Metric | None = None
 
     def minimize(self, objective: Objective, start: Floats, watch: Watch = ignore) -> Solution:
         coef, trace = start, Trace(objective)
         if self.sample:
             coef, metric = _sampled_metric(objective, start)
         else:
-            metric = _metric(objective, start)
-        scaled = not self.sample
+            metric = self.metric or _metric(objective, start)
+        scaled = not self.sample and self.metric is None
         q = objective.gradient(coef)
         trace.add(q, 0.0)
         pairs: deque[Pair] = deque(maxlen=self.memory)
