@@ -141,9 +141,9 @@ def test_a_notebook_shows_the_terms_ranked(fitted):
 
 
 def test_digits_are_as_few_as_numbers_stay_different():
-    assert distinct_digits([0.0, 1.23456, 12345.6]) == ["0", "1.23", "12300"]
-    assert distinct_digits([1.0001, 1.0002]) == ["1.0001", "1.0002"]
-    assert distinct_digits([1.5e9, 2e-7]) == ["1.5e9", "2e-7"]
+    assert distinct_digits(np.array([0.0, 1.23456, 12345.6])) == ["0", "1.23", "12300"]
+    assert distinct_digits(np.array([1.0001, 1.0002])) == ["1.0001", "1.0002"]
+    assert distinct_digits(np.array([1.5e9, 2e-7])) == ["1.5e9", "2e-7"]
 
 
 # --- pictures -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 
+import posterior
 from posterior import (
     GaussianMixture,
     GaussianNB,
@@ -285,7 +286,7 @@ def test_coefficients_of_several_classes_are_told_apart(rows):
 def test_a_model_that_needs_rows_says_so():
     X, y = fish(50)
     with pytest.raises(ValueError, match=r"Call plot\(model, X, y\)"):
-        plot(GaussianNB().fit(X, y))
+        plot(posterior.NaiveBayes(posterior.StudentT()).fit(X, y))
     with pytest.raises(ValueError, match=r"beside what KMeans .* Call plot\(model, X\)"):
         plot(KMeans(2, random_state=0).fit(X))
     with pytest.raises(TypeError, match="KNeighborsClassifier, which has no picture of its own"):

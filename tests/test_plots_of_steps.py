@@ -25,6 +25,7 @@ from posterior import (
     PoissonNB,
 )
 from posterior.evaluation import decision_boundary
+from posterior.generative.normal_mixture import full_covariances
 from posterior.plots import cells, hill, sigmoid
 from posterior.plots.look import PALETTE
 
@@ -162,7 +163,8 @@ def test_a_step_of_em_has_its_ellipses_and_rows_in_mixed_colors(kind):
         assert dots.tint.tolist() == [
             "#{:02x}{:02x}{:02x}".format(*np.round(r.round(2) @ palette).astype(int)) for r in R
         ]
-        covariance = step.model._full_covariances()
+        fitted = step.model.fitted_
+        covariance = full_covariances(fitted.model, fitted.reader.names)
         for (name, level), ring in rings.groupby(["class", "level"]):
             k = int(name[0])
             away = ring[["x", "y"]].to_numpy() - step.parameters.mean[k]

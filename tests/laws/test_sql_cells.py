@@ -33,7 +33,6 @@ from posterior import (
 pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore")]
 NO_QUERY = {
     "AODE": "its classes are averages of models",
-    "Additive": "its terms are tables of several columns",
     "JointBayes": "it looks whole rows up",
     "KDB": "its terms are tables of several columns",
     "KNeighborsClassifier": "it compares a row with all others",

@@ -22,7 +22,7 @@ MISSING = 0  # the cell of missing values
 MOST_VALUES = 10_000  # of a column of numbers that are looked at one by one before it is cut
 MOST_KINDS = 250  # categories with a cell of their own
 FEW_NAMES = 3  # categories of a group that are named one by one
-LEAST_ROWS = 2.0  # that a category must have for a cell of its own
+LEAST_ROWS = 2.0  # that a category must have for a cell of its own: a row's name has none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -260,5 +260,5 @@ def _kept(values: Array, weight: Floats) -> tuple[Array, bool]:
     if len(values) == 0:
         return values, False
     order = np.argsort(-weight, kind="stable")[:MOST_KINDS]
-    order = np.sort(order[weight[order] >= min(LEAST_ROWS, weight.max())])
+    order = np.sort(order[weight[order] >= LEAST_ROWS * min(1.0, weight.min())])
     return values[order], len(order) < len(values)
