@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*(r.replace(' ', '') for r in t$(1)))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test coverage fuzz lint format stubs warnings pure bench peers benchmarks-page docs reproductions measurements changelog dist clean
+.PHONY: help demo test coverage fuzz lint format stubs warnings pure bench peers benchmarks-page docs reproductions measurements quality changelog dist clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -127,6 +127,13 @@ measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wan
 	  mv build/$$name.md docs/results/$$name.md || exit 1; done
 	@$(BIN)/python examples/families_of_columns.py >build/families_of_columns.md
 	@mv build/families_of_columns.md docs/results/families_of_columns.md
+
+# CatBoost and EBM live in a Python of their own, if QUALITY_PEERS names one that has them.
+QUALITY_PEERS ?=
+quality: $(VENV)/.bench ## log loss and cost of Additive beside the peers: quality, additive_cost; an hour
+	@$(if $(QUALITY_PEERS),$(QUALITY_PEERS) -W ignore -m benchmarks.quality --models CatBoost)
+	@$(BIN)/python -W ignore -m benchmarks.quality
+	@$(BIN)/python -W ignore -m benchmarks.additive $(if $(QUALITY_PEERS),--peers $(QUALITY_PEERS))
 
 changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md
 	@$(BIN)/python changelog.d/gather.py $(VERSION)

@@ -67,11 +67,16 @@ def timed(name: str, table: str) -> float:
     return time.perf_counter() - began
 
 
-def elsewhere(python: str, name: str, table: str) -> float:
-    """The same in a process of its own."""
+def elsewhere(python: str, name: str, table: str, longest: float) -> str:
+    """The same in a process of its own, in words: it is ended after so many seconds."""
     command = [python, "-W", "ignore", "-m", "benchmarks.additive", "--time", name, table]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, cwd=quality.HERE)
-    return float(answer.stdout.split()[-1])
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=quality.HERE, timeout=longest
+        )
+    except subprocess.TimeoutExpired:
+        return f"> {longest:.0f} s"
+    return f"{float(answer.stdout.split()[-1]):.1f} s"
 
 
 def drawn(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -106,14 +111,14 @@ def one_row() -> float:
     return 1e3 * best
 
 
-def page(peers: str | None) -> str:
+def page(peers: str | None, longest: float) -> str:
     lines = ["| fit | " + " | ".join(TABLES) + " |", "|---" * (len(TABLES) + 1) + "|"]
     for name in FITS:
         if name in PEERS and peers is None:
             continue
         python = peers if name in PEERS and peers is not None else sys.executable
-        seconds = [elsewhere(python, name, table) for table in TABLES]
-        lines.append(f"| {name} | " + " | ".join(f"{s:.1f} s" for s in seconds) + " |")
+        seconds = [elsewhere(python, name, table, longest) for table in TABLES]
+        lines.append(f"| {name} | " + " | ".join(seconds) + " |")
         print(lines[-1], flush=True)
     found, slope = growth()
     lines += ["", "| rows | " + " | ".join(f"{n:,}" for n in ROWS) + " |"]
@@ -128,12 +133,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--peers", help="a Python that has catboost and interpret")
     parser.add_argument("--time", nargs=2, metavar=("FIT", "TABLE"), help="one fit, here")
+    parser.add_argument("--longest", type=float, default=600, help="seconds that a fit may take")
     options = parser.parse_args()
     if options.time:
         print(timed(*options.time))
         return
     peers = options.peers and str(Path(options.peers).absolute())
-    text = page(peers)
+    text = page(peers, options.longest)
     PAGE.write_text(text, "utf-8")
     print(text)
 

@@ -67,16 +67,32 @@ POSTERIOR_INLINE double shares(const double* s, std::size_t outputs, double* e) 
     return sum;
 }
 
-POSTERIOR_CLONES void residuals_of_more(const Scored& rows, double scale, double* __restrict e,
-                                        std::int64_t* __restrict out) {
-    const std::size_t m = rows.outputs;
+// Whole numbers of a vector.
+POSTERIOR_INLINE void whole_lanes(Integers& out, const Lanes& x) {
+    Integers bits, shift;
+    same_bits(bits, x + kShift);
+    same_bits(shift, Lanes{} + kShift);
+    out = bits - shift;
+}
+
+// e has room for whole vectors, and so has the memory of g and h, a vector behind the other.
+POSTERIOR_CLONES void residuals_of_more(const Scored& rows, double scale, double* e,
+                                        std::int64_t* memory, std::int64_t* out) {
+    const std::size_t m = rows.outputs, width = (m + kLanes - 1) / kLanes * kLanes;
     for (std::size_t i = 0; i < rows.rows; ++i, out += 2 * m) {
         const double sum = shares(rows.scores + i * m, m, e), w = drawn_weight(rows, i) * scale;
-        for (std::size_t k = 0; k < m; ++k) {
-            const double p = e[k] / sum;
-            out[k] = whole(w * p);
-            out[m + k] = whole(w * (p * (1.0 - p)));
+        for (std::size_t k = 0; k < width; k += kLanes) {
+            Lanes p;
+            Integers g, h;
+            load(p, e + k);
+            p /= sum;
+            whole_lanes(g, p * w);
+            whole_lanes(h, (p * (1.0 - p)) * w);
+            std::memcpy(memory + k, &g, sizeof g);
+            std::memcpy(memory + width + k, &h, sizeof h);
         }
+        std::memcpy(out, memory, m * sizeof *out);
+        std::memcpy(out + m, memory + width, m * sizeof *out);
         const auto label = static_cast<std::size_t>(rows.labels[i]);
         out[label] = whole(w * (e[label] / sum - 1.0));
     }
@@ -85,7 +101,8 @@ POSTERIOR_CLONES void residuals_of_more(const Scored& rows, double scale, double
 void residuals(Scored rows, double scale, std::int64_t* out) {
     if (rows.outputs == 1) return residuals_of_two(rows, scale, out);
     std::vector<double> e(rows.outputs + kLanes);
-    residuals_of_more(rows, scale, e.data(), out);
+    std::vector<std::int64_t> memory(2 * (rows.outputs + kLanes));
+    residuals_of_more(rows, scale, e.data(), memory.data(), out);
 }
 
 double log_loss(Scored rows) {

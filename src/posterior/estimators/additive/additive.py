@@ -46,8 +46,9 @@ class Additive(Classifier):
     of its own in each table, and a value never seen adds nothing. A tree cuts all nodes of a level
     alike, so that three levels make a table of two by two by two cells over three columns at most.
     How many trees, and whether they make small or large steps, is chosen by the loss on rows held
-    out in five folds. Sums are taken in whole numbers over rows sorted by their content: the same
-    rows give the same model, in any order, on any number of threads.
+    out in five folds, or of 10,000 different rows and more in one of them. Sums are taken in whole
+    numbers over rows sorted by their content: the same rows give the same model, in any order, on
+    any number of threads.
 
     With `solver="convex"` all tables are learned at once, by penalized logistic regression on the
     cells of columns and of pairs of columns, and a line along the cells of each column of numbers:
