@@ -15,14 +15,13 @@ import posterior
 from posterior import Additive, ModelFileError
 from posterior.data.errors import NotFiniteError
 from posterior.discriminative.additive.boosting import (
-    FOLDS,
     GENTLE,
     SHARP,
     Pace,
     Progress,
     prior,
 )
-from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.cell_rows import FOLDS, CellRows
 from posterior.engines.local import Local
 
 # Trees of NumPy are those of the compiled kernels to the bit (laws/test_boosting_twins.py), and

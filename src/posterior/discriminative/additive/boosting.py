@@ -20,13 +20,12 @@ from scipy.special import ndtri
 from posterior import kernels
 from posterior.data.fingerprints import mixed
 from posterior.data.typing import Array, Codes, Floats, Integers
-from posterior.discriminative.additive.cell_rows import CellRows
+from posterior.discriminative.additive.cell_rows import MANY_ROWS, CellRows
 from posterior.discriminative.additive.terms import Term
 
 MOST_ROUNDS = 2_000
 PATIENCE = 100  # rounds without a better held-out loss, after which there is none to come
 TOGETHER = 16  # rounds of one fit before the next has its turn
-FOLDS = 5
 DRAWS = (np.arange(1024) + 0.5) / 1024
 LUCK = -np.log1p(-DRAWS) / np.mean(-np.log1p(-DRAWS))  # exponential: a Bayesian bootstrap of rows
 NORMAL = ndtri(DRAWS)
@@ -54,8 +53,6 @@ class Pace:
 GENTLE = Pace("gentle", rate=0.03, shrinkage=1.0, columns=0.5, luck=True, noise=0.5)
 SHARP = Pace("sharp", rate=0.1, shrinkage=0.3, columns=0.5)
 SWIFT = Pace("swift", rate=0.2, shrinkage=0.3, columns=0.5)
-MANY_ROWS = 10_000
-MANY_FOLDS = 1  # held out of many rows: one fifth of them says enough
 
 
 def paces(n_rows: int) -> tuple[Pace, ...]:
@@ -189,11 +186,11 @@ def boosted(
     """Boosting at the pace, and for the rounds, of the least loss on rows held out.
 
     The fits that hold out a fold each, and the one of all rows, go ahead in lockstep; the last is
-    cut back to the best number of rounds. Of many rows one fold says enough.
+    cut back to the best number of rounds.
     """
     best: tuple[float, tuple[Tree, ...], Pace] | None = None
     losses: dict[str, Floats] = {}
-    held = rows.dealt(FOLDS)[: MANY_FOLDS if len(rows) >= MANY_ROWS else FOLDS]
+    held = rows.held_out()
     weight = float(held.sum())
     choose = rounds is None or len(tried) > 1
     for pace in tried:

@@ -9,7 +9,6 @@ import numpy as np
 from posterior.data.memory import memory_limit
 from posterior.data.rows import Blocks, Rows
 from posterior.data.typing import Array, Floats
-from posterior.discriminative.additive.boosting import FOLDS
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.readers.cells import CellColumns
 
@@ -75,8 +74,8 @@ def check_boosting(rows: CellRows, outputs: int) -> None:
     The fits that hold out a fold each, and the one of all rows, hold the cells that they learn
     from and those held out, and what each row's outputs are.
     """
-    fits = FOLDS + 1
-    needed = len(rows) * (fits * (len(rows.codes) + ROW) + FOLDS * OUTPUT * outputs)
+    fits = rows.n_folds + 1
+    needed = len(rows) * (fits * (len(rows.codes) + ROW) + rows.n_folds * OUTPUT * outputs)
     check_room(needed, "boost")
 
 

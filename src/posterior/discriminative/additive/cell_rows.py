@@ -10,6 +10,8 @@ from posterior.data.fingerprints import fingerprints
 from posterior.data.typing import Array, Codes, Floats
 from posterior.statistics.exact import Exact
 
+FOLDS = 5
+MANY_ROWS = 10_000
 TINY = 1e-9  # of a weight: what is left where all of it was taken away
 LARGEST_WHOLE = 2.0**32  # weight that is counted as a whole number: sums of many have room
 
@@ -104,6 +106,15 @@ class CellRows:
         ends = np.cumsum(self.weight) / piece
         up_to = np.stack([_dealt_up_to(ends, fold, n_folds) for fold in range(n_folds)])
         return piece * np.diff(up_to, axis=1, prepend=0.0)
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds choose what rows leave open: of many rows one says enough."""
+        return 1 if len(self) >= MANY_ROWS else FOLDS
+
+    def held_out(self) -> Floats:
+        """The weight that each fold to choose by holds out, (n_folds, n)."""
+        return self.dealt(FOLDS)[: self.n_folds]
 
     def class_weight(self) -> Floats:
         return np.bincount(self.labels, self.weight, self.n_classes).astype(np.float64)

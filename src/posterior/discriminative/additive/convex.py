@@ -28,7 +28,6 @@ from posterior.discriminative.solvers import Newton, QuasiNewton, Solver, Stop
 from posterior.discriminative.solvers.quasi_newton import Metric
 from posterior.readers.cells import CellColumns
 
-FOLDS = 5
 PATH = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)  # C, one by one
 FEW, SOME = 300, 1_000  # coefficients whose Hessian is worth writing down: in folds, at the end
 ROUGH = Stop(tol=1e-2, max_iter=40)  # of folds, whose loss is all that is asked
@@ -64,7 +63,7 @@ def convex(
     """
     weight = rows.cell_weight(reader.sizes)
     single = Problem.of(rows, CellDesign.of(reader, weight, []), engine)
-    path = None if C is not None else _path(single, [np.zeros(single.shape)] * FOLDS, ())
+    path = None if C is not None else _path(single, [np.zeros(single.shape)] * rows.n_folds, ())
     if pairs:
         design = CellDesign.of(reader, weight, _pairs(single, reader, weight, C, path))
         both = Problem.of(rows, design, engine, single.X)
@@ -193,13 +192,14 @@ def _path(problem: Problem, start: list[Floats], C: tuple[float, ...]) -> _Path:
     what it holds out.
     """
     best = _Path(problem, (*C, PATH[0]), start, np.inf, ())
-    ends, losses, held = start, [], problem.rows.dealt(FOLDS)
+    ends, losses, held = start, [], problem.rows.held_out()
     for c in PATH:
         solver = problem.solver((*C, c), np.mean(ends, axis=0), ROUGH, FEW)
         fit = partial(_fold, problem, (*C, c), solver, held, ends)
-        found = list(problem.engine.map(fit, range(FOLDS)))
+        # a fold alone has all threads for its own sums
+        found = [fit(0)] if len(held) == 1 else list(problem.engine.map(fit, range(len(held))))
         ends = [coef for coef, _ in found]
-        loss = sum(loss for _, loss in found) / float(problem.rows.weight.sum())
+        loss = sum(loss for _, loss in found) / float(held.sum())
         losses.append((len(C) + 1, c, loss))
         if loss >= best.loss:
             break

@@ -177,8 +177,9 @@ class Additive(Classifier):
 
         A table elsewhere is read twice where it is: to choose the cells, and to bring its rows
         here, a byte a cell, where equal rows are one and trees are learned. While they are, each
-        different row takes about 6 (d + 28) + 150 outputs bytes; what has no room is refused. The
-        model is the one of the same rows in memory, to the bit.
+        different row takes about 2 (d + 28) + 30 outputs bytes (below 10,000 rows, where five folds
+        are held out, 6 (d + 28) + 150 outputs); what has no room is refused. The model is the one
+        of the same rows in memory, to the bit.
 
         Parameters
         ----------
