@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 494,
-    n_lines: 64_413,
+    n_lines: 64_408,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.names import plain
-from posterior.data.rows import Blocks, Hard, Rows
+from posterior.data.rows import Blocks, CodedRows, Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
 from posterior.readers.reader import Reader
 from posterior.readers.two_kinds import NumbersAndCategories
@@ -100,16 +100,17 @@ class CellColumns(NumbersAndCategories):
         """The cell of each value, column after column, (d, n); a value never seen is behind all."""
         (numbers, categories), sizes = self.places(), self.sizes
         measured, coded = X.parts
+        assert isinstance(measured, np.ndarray) and isinstance(coded, CodedRows)
         out = np.empty((len(self.kinds), X.shape[0]), np.uint8)
         if numbers:
             bins = kernels.digitize(np.ascontiguousarray(measured, np.float64), self.cuts)
             out[numbers] = np.nan_to_num(bins + 1, nan=MISSING).T
         for i, j in enumerate(categories):
             values = self.values[i]
-            place = places(values, coded.values[i])  # type: ignore[union-attr]
+            place = places(values, coded.values[i])
             cell = np.where(place < len(values), place + 1, sizes[j] - self.shared[i])
             cell = np.append(cell, MISSING)  # a code of -1 is missing
-            out[j] = cell[coded.codes[:, i]]  # type: ignore[union-attr]
+            out[j] = cell[coded.codes[:, i]]
         return out
 
     def names_of(self, j: int) -> list[str]:
@@ -221,10 +222,11 @@ class LookAtCells:
         assert isinstance(rows.X, Blocks)
         self.reader.check(rows.X, fitting=True)
         numbers, categories = rows.X.parts
+        assert isinstance(numbers, np.ndarray) and isinstance(categories, CodedRows)
         together = Hard(np.minimum(rows.hard.codes, 0), 1, rows.hard.weight)
         return CellSums(
-            Histograms.of(numbers, together, MOST_VALUES) if numbers.shape[1] else None,  # type: ignore[arg-type]
-            Counts.of(categories, together) if categories.shape[1] else None,  # type: ignore[arg-type]
+            Histograms.of(numbers, together, MOST_VALUES) if numbers.shape[1] else None,
+            Counts.of(categories, together) if categories.shape[1] else None,
         )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from posterior import kernels
 from posterior.data.names import plain
-from posterior.data.rows import Features, Rows
+from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
@@ -28,18 +28,11 @@ from posterior.discriminative.additive.terms import (
     gathered,
     purified,
 )
+from posterior.discriminative.fitted_logistic import Filler
 from posterior.readers.cells import MISSING, CellColumns
 from posterior.readers.labels import Labels
 
 MOST_COLUMNS = 3  # of a term that is read as a table
-
-
-class Filler(Protocol):
-    """What is needed of an engine to answer rows."""
-
-    def fill(
-        self, function: Callable[[Features, slice, Floats], None], X: Features, out: Floats
-    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
