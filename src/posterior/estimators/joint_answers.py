@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
-from posterior.estimators.classifier import decided
+from posterior.estimators.base_classifier import decided
 from posterior.families.family import AnyFamily
 from posterior.generative.bayes_error import BayesError, exact_error
 from posterior.generative.evidence_terms import Evidence

@@ -20,7 +20,7 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.engines.local import Local
 from posterior.estimators import joint_answers, remote
-from posterior.estimators.classifier import Classifier
+from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import check_same_kind, learned
 from posterior.estimators.remote import FilePath
 from posterior.evaluation.calibration import Calibrator, check_calibrated
@@ -36,7 +36,7 @@ CALIBRATED = [None, str]
 Look = Callable[[Callable[[Rows], Any]], Any]  # adds up a function of all rows, wherever they are
 
 
-class SummedClassifier(Classifier):
+class SummedClassifier(BaseClassifier):
     """Bayes' rule, p(k | x) ∝ π_k p(x | θ_k), from sums over labeled rows.
 
     A class says how input is read (`reader`) and how sums become a model (`rule`). All that was

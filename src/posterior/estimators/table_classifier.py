@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames, validate
 from posterior.data.typing import Array, Floats
-from posterior.estimators.classifier import Classifier, with_target
+from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
@@ -45,7 +45,7 @@ class FittedTable:
     log_prior: Floats  # of the classes, in all rows that were learned
 
 
-class TableClassifier(Classifier):
+class TableClassifier(BaseClassifier):
     """What `posterior.selection` makes: frames as they come from a file in, posteriors out.
 
     Columns are found by name, others are ignored, and cells are read as their column's role says.

@@ -25,7 +25,7 @@ from posterior.engines.local import Local, one_blas_thread
 from posterior.estimators import remote
 from posterior.estimators.additive import additive_stream
 from posterior.estimators.additive.refits import cross_validated
-from posterior.estimators.classifier import Classifier, with_target
+from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic.base import check_classes
@@ -37,7 +37,7 @@ from posterior.statistics.algebra import Exactly
 DEEPEST = 6
 
 
-class Additive(Classifier):
+class Additive(BaseClassifier):
     """A sum of tables of one, two and three columns, learned by boosting small symmetric trees.
 
         P(k | x) = softmax_k( b_k + Σⱼ T_j[xⱼ] + Σ T_ij[xᵢ, xⱼ] + Σ T_hij[x_h, xᵢ, xⱼ] )

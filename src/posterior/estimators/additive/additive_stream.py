@@ -10,7 +10,7 @@ from posterior.data import validate
 from posterior.data.rows import Blocks, Hard, Rows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.estimators import remote
-from posterior.estimators.classifier import with_target
+from posterior.estimators.base_classifier import with_target
 from posterior.estimators.estimator import check_same_kind
 from posterior.readers.cells import CellColumns
 from posterior.readers.labels import Labels

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from posterior.data import frames, validate
 from posterior.estimators import remote
-from posterior.estimators.classifier import with_target
+from posterior.estimators.base_classifier import with_target
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.generative.fold_sums import FOLDS, folds_of
 

@@ -21,7 +21,7 @@ from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.discriminative.logistic_rule import LogisticRule
 from posterior.discriminative.solvers import Step
 from posterior.engines.local import Local
-from posterior.estimators.classifier import Classifier, with_target
+from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic import settings
@@ -32,7 +32,7 @@ from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 
 
-class LogisticBase(Classifier):
+class LogisticBase(BaseClassifier):
     """Log odds that are linear in numbers, which words and missing cells of frames become first."""
 
     fitted_: FittedLogistic

@@ -26,7 +26,7 @@ from posterior.discriminative.logistic_stream import LogisticStream
 from posterior.discriminative.minimum import Summary, centered
 from posterior.discriminative.objective import Objective
 from posterior.estimators import remote
-from posterior.estimators.classifier import with_target
+from posterior.estimators.base_classifier import with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.logistic import base, diagnostics, settings
 from posterior.estimators.logistic.base import LogisticBase, check_classes

@@ -18,7 +18,7 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators import answer_files, joint_answers, remote
-from posterior.estimators.classifier import explained
+from posterior.estimators.base_classifier import explained
 from posterior.estimators.estimator import Estimator, learned
 from posterior.estimators.mixture.steps import steps
 from posterior.generative.em import Ascent, Hidden, Stop

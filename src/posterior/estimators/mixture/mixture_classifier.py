@@ -22,7 +22,7 @@ from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators import remote
-from posterior.estimators.classifier import Classifier, with_target
+from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.naive_bayes import ComplementNB, NaiveBayes
@@ -40,7 +40,7 @@ from posterior.readers.labels import Labels
 from posterior.sources import target
 
 
-class MixtureClassifier(Classifier):
+class MixtureClassifier(BaseClassifier):
     """A generative classifier whose classes are mixtures, and whose labels may be hidden.
 
     p(x, y) = Σ_{k of y} π_k p(x | θ_k). A label says that the row's component is one of its

@@ -15,7 +15,7 @@ from posterior.data.errors import DegenerateWarning
 from posterior.data.rows import Rows
 from posterior.data.table import Table
 from posterior.data.typing import Floats
-from posterior.estimators.classifier import with_target
+from posterior.estimators.base_classifier import with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.naive_bayes.select_families import chosen_families
 from posterior.estimators.summed_classifier import CALIBRATED, SummedClassifier

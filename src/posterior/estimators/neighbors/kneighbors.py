@@ -20,7 +20,7 @@ from posterior.data.rows import SparseRows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
-from posterior.estimators.classifier import Classifier, decided, with_target
+from posterior.estimators.base_classifier import BaseClassifier, decided, with_target
 from posterior.estimators.estimator import learned
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import reader_of
@@ -31,7 +31,7 @@ from posterior.neighbors.select_k import SMOOTHINGS, choose, tried
 from posterior.neighbors.training_rows import TrainingRows
 
 
-class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, Classifier):
+class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     """The nearest rows vote.
 
     p(y = c | x) = (Σ_j s_j [y_j = c] + a π_c) / (Σ_j s_j + a), over the k training rows j nearest

@@ -19,7 +19,7 @@ from posterior.data.table import Table
 from posterior.data.typing import Array
 from posterior.engines.local import Local
 from posterior.estimators import remote
-from posterior.estimators.classifier import rivals
+from posterior.estimators.base_classifier import rivals
 from posterior.estimators.estimator import learned
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text import base, word_probabilities

@@ -19,7 +19,7 @@ from posterior.estimators.estimator import Estimator
 from posterior.generative.evidence_terms import Evidence, Explanation
 
 
-class Classifier(ClassifierMixin, Estimator):
+class BaseClassifier(ClassifierMixin, Estimator):
     """Whatever says log p(k | x) of rows."""
 
     classes_: Any
