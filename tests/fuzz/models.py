@@ -52,7 +52,7 @@ def table_classifier() -> Any:
     import pyarrow as pa
 
     from posterior.preprocessing.infer_roles import infer
-    from posterior.selection.candidates import candidates
+    from posterior.estimators.pool.candidates import candidates
 
     table = pa.table({"size": X[:, 0], "city": list("abc" * 8), "kind": list("no" * 12)})
     kinds = candidates(infer(table, "kind"), ROWS, 2)

@@ -24,7 +24,7 @@ import posterior
 from posterior.app import models
 from posterior.app.server import create_app
 from posterior.preprocessing.infer_roles import infer
-from posterior.selection.candidates import candidates
+from posterior.estimators.pool.candidates import candidates
 
 HOME = "http://127.0.0.1:8000"
 NUMBERS: list[Any] = [

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PoissonNB,
     )
     from posterior.estimators.neighbors import KMedoids, KNeighborsClassifier
+    from posterior.estimators.pool import Classifier, Pool
     from posterior.estimators.table_classifier import TableClassifier
     from posterior.estimators.text import (
         CountVectorizer,
@@ -43,6 +44,7 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "Additive",
     "BernoulliNB",
     "CategoricalNB",
+    "Classifier",
     "ComplementNB",
     "CountVectorizer",
     "GaussianDiscriminantAnalysis",
@@ -63,6 +65,7 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "MultinomialNB",
     "NaiveBayes",
     "PoissonNB",
+    "Pool",
     "QuadraticDiscriminantAnalysis",
     "TAN",
     "TableClassifier",
@@ -84,6 +87,7 @@ _HOMES = {
     " NaiveBayes PoissonNB",
     "neighbors": "KMedoids KNeighborsClassifier",
     "answer_files": "predict_frame",
+    "pool": "Classifier Pool",
     "table_classifier": "TableClassifier",
     "text": "CountVectorizer HashingVectorizer TextClassifier TfidfTransformer TfidfVectorizer",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -15,9 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames, validate
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
+from posterior.estimators.pool.members import learned_by
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.generative.evidence_terms import Evidence
@@ -43,6 +44,20 @@ class FittedTable:
     numbers: Numbers | None  # how columns became numbers, if they did
     names: tuple[str, ...]  # of the columns that are read
     log_prior: Floats  # of the classes, in all rows that were learned
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Readings:
+    """A frame that several models read; those that read alike share what they are given."""
+
+    frame: Any
+    made: dict[Any, Any] = field(default_factory=dict)
+
+    def of(self, key: Any, make: Callable[[Any], Any]) -> Any:
+        """What models of this key are given."""
+        if key not in self.made:
+            self.made[key] = make(self.frame)
+        return self.made[key]
 
 
 class TableClassifier(BaseClassifier):
@@ -103,6 +118,17 @@ class TableClassifier(BaseClassifier):
     n_features_in_ = learned[int](lambda fitted: len(fitted.names))
     feature_names_in_ = learned[Array](lambda fitted: np.array(fitted.names, dtype=object))
 
+    def fit_held_out(self, X: Any, y: Any, folds: Codes, sample_weight: Any = None) -> Floats:
+        """Learn from all rows, and say log p(k | x) (n, k) of each by the folds it is not in.
+
+        How columns become numbers (means, deviations, levels) is learned from all rows, which
+        knows no labels.
+        """
+        numbers, table = self.learn(X)
+        model, said = learned_by(self.model, table, y, folds, sample_weight)
+        self.fitted_ = self._fitted(model, numbers, y, sample_weight)
+        return said
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a frame and its classes, given beside it or as the name of a column."""
         X, y = with_target(X, y)
@@ -121,17 +147,31 @@ class TableClassifier(BaseClassifier):
 
     def read(self, X: Any) -> Any:
         """What the model is given of a frame."""
-        table = self._table(X)
-        return self.numbers_(table) if self.reads == "numbers" else table
+        if self.reads != "numbers":
+            return self._table(X)
+        if isinstance(X, Readings):
+            return X.of(self.reading, lambda _: self.numbers_(self._table(X)))
+        return self.numbers_(self._table(X))
+
+    @property
+    def reading(self) -> tuple[Any, ...]:
+        """Models that have this in common are given the same."""
+        return self.reads, self.keep_missing, tuple(column.name for column in self.columns_read)
 
     def _table(self, X: Any) -> Any:
         """The columns that are read, or the text of each row."""
+        if isinstance(X, Readings):
+            kind = "table" if self.reads == "numbers" else self.reads
+            return X.of((kind, self.reading[2]), self._table)
         if self.reads == "documents":
             return self.roles.documents(X)
         return self.roles.prepare(X, text=self.reads == "everything")
 
     def learn(self, X: Any) -> tuple[Numbers | None, Any]:
         """How columns become numbers, if they do, and what the model is given of a frame."""
+        if isinstance(X, Readings):
+            found: tuple[Numbers | None, Any] = X.of(("learned", *self.reading), self.learn)
+            return found
         table = self._table(X)
         if self.reads != "numbers":
             return None, table

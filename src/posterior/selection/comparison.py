@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
+from posterior.estimators.pool.candidates import Candidate, Kind, asked_for, candidates
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.calibration import Calibrator
 from posterior.evaluation.held_out import SCORES, HeldOut, floored
@@ -21,7 +22,6 @@ from posterior.evaluation.scores import Measure, measure
 from posterior.generative.fold_sums import stratified_folds
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.roles import Roles
-from posterior.selection.candidates import Candidate, Kind, asked_for, candidates
 from posterior.selection.labeled_rows import LabeledRows, labeled_rows
 from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
 

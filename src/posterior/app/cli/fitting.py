@@ -26,9 +26,9 @@ from posterior.app.tables import name_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from posterior.estimators.pool.candidates import Candidate
     from posterior.estimators.table_classifier import TableClassifier
     from posterior.preprocessing.roles import Roles
-    from posterior.selection.candidates import Candidate
     from posterior.sources.table_files import Files
 
 
@@ -135,8 +135,8 @@ def _chosen(
     table: pa.Table, roles: Roles, kind: Kind, seed: int, step: Callable[[str], None]
 ) -> Found:
     """The kind that was asked for; of several, the one that is chosen by log loss."""
+    from posterior.estimators.pool.candidates import asked_for, candidates
     from posterior.selection import compare
-    from posterior.selection.candidates import asked_for, candidates
 
     listed = candidates(roles, table.num_rows, roles.n_classes)
     listed += [] if kind is Kind.AUTO else asked_for(roles)

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from posterior.app.report.report_schema import Boundary, BoundaryPoint
 from posterior.data import frames
 from posterior.data.table import round_digits
+from posterior.estimators.pool.candidates import candidates
 from posterior.evaluation.scores import measure
 from posterior.preprocessing.roles import Roles
-from posterior.selection.candidates import candidates
 from posterior.selection.comparison import quiet, sampled
 from posterior.selection.labeled_rows import LabeledRows
 from posterior.selection.out_of_fold import out_of_fold, settled

@@ -20,13 +20,13 @@ from posterior.app.report.report_schema import (
 )
 from posterior.data import frames
 from posterior.estimators import NaiveBayes
+from posterior.estimators.pool.candidates import candidates
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.held_out import SCORES
 from posterior.evaluation.reliability import calibration_measure
 from posterior.evaluation.scores import Measure, measure
 from posterior.preprocessing.numbers import ScaledNumber
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
-from posterior.selection.candidates import candidates
 from posterior.selection.comparison import Comparison, Judged, judge, quiet
 from posterior.selection.labeled_rows import LabeledRows
 

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from posterior.app.report.report_schema import LearningCurve, LearningCurves
+from posterior.estimators.pool.candidates import Candidate, width
 from posterior.evaluation.learning import learning_curve
-from posterior.selection.candidates import Candidate, width
 from posterior.selection.comparison import quiet
 from posterior.selection.labeled_rows import LabeledRows
 

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from posterior.app.report.report_schema import TextTerms
 from posterior.data.table import round_digits
 from posterior.estimators import TextClassifier
+from posterior.estimators.pool.candidates import Candidate
 from posterior.preprocessing.roles import Roles
-from posterior.selection.candidates import Candidate
 from posterior.selection.comparison import quiet
 from posterior.selection.labeled_rows import LabeledRows
 

@@ -56,6 +56,20 @@ class AdditiveRule:
         found = self._boosted(reader, rows, self.paces(len(rows)), self.rounds)
         return FittedAdditive.of(reader, labels, rows, found)
 
+    def holding_out(
+        self, reader: CellColumns, labels: Labels, rows: CellRows, held: Floats
+    ) -> tuple[FittedAdditive, Floats]:
+        """The same by folds that hold out some weights (n_folds, n), and what these were scored.
+
+        The scores (n, outputs) of rows that no fold held out are NaN.
+        """
+        paces = self.paces(len(rows))
+        found = self._boosted(reader, rows, paces, self.rounds, held)
+        scores = found.held_scores
+        if scores is None:  # one class
+            scores = np.zeros((len(rows), max(len(labels), 1)))
+        return FittedAdditive.of(reader, labels, rows, found), scores
+
     def again(self, before: FittedAdditive, labels: Labels, rows: CellRows) -> FittedAdditive:
         """At those of the model before: nothing is held out, which is a sixth of the work.
 
@@ -119,13 +133,18 @@ class AdditiveRule:
         return self.chosen(a.reader.sharing(rows.codes), labels, rows)
 
     def _boosted(
-        self, reader: CellColumns, rows: CellRows, paces: Sequence[Pace], rounds: int | None
+        self,
+        reader: CellColumns,
+        rows: CellRows,
+        paces: Sequence[Pace],
+        rounds: int | None,
+        held: Floats | None = None,
     ) -> Boosted:
         if len(np.unique(rows.labels)) < 2:  # nothing to tell apart
             return Boosted((), paces[0], {})
         check_boosting(rows, 1 if rows.n_classes == 2 else rows.n_classes)
         given = reader.sizes, reader.ordered, self.depth, paces, rounds
-        return boosted(rows, *given, self.threads)
+        return boosted(rows, *given, self.threads, held)
 
 
 def _check_learned(left: CellRows, cells: Array, codes: Codes, labels: Labels) -> None:

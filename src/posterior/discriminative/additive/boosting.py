@@ -172,6 +172,8 @@ class Boosted:
     trees: tuple[Tree, ...]
     pace: Pace
     losses: dict[str, Floats]  # of each pace that was tried, by round: the mean held-out loss
+    # of each row by the fits that held it out (n, outputs), NaN where none did, if it was asked for
+    held_scores: Floats | None = None
 
 
 def boosted(
@@ -182,32 +184,49 @@ def boosted(
     tried: Sequence[Pace],
     rounds: int | None,
     threads: Threads,
+    asked: Floats | None = None,
 ) -> Boosted:
     """Boosting at the pace, and for the rounds, of the least loss on rows held out.
 
     The fits that hold out a fold each, and the one of all rows, go ahead in lockstep; the last is
-    cut back to the best number of rounds.
+    cut back to the best number of rounds. If some weights to hold out (n_folds, n) are asked for,
+    folds are these, and their scores are kept.
     """
-    best: tuple[float, tuple[Tree, ...], Pace] | None = None
+    best: tuple[float, int, Pace, list[Progress]] | None = None
     losses: dict[str, Floats] = {}
-    held = rows.held_out()
+    held = rows.held_out() if asked is None else asked
     weight = float(held.sum())
-    choose = rounds is None or len(tried) > 1
+    choose = rounds is None or len(tried) > 1 or asked is not None
     for pace in tried:
         given = sizes, ordered, pace, depth
         fits = [Progress(rows, rows.weighing(np.zeros(len(rows))), *given, prior(rows))]
         for part in held if choose else ():
             kept, out = rows.weighing(rows.weight - part), rows.weighing(part)
-            if len(out):  # of very few rows, some folds hold out none
+            if part.any():  # of very few rows, some folds hold out none
                 fits.append(Progress(kept, out, *given, prior(kept)))
         loss = _in_lockstep(fits, rounds, threads) / weight
         n = int(loss.argmin()) + 1 if rounds is None else rounds
         losses[pace.name] = loss
         found = float(loss[n - 1]) if choose else 0.0
         if best is None or found < best[0]:
-            best = found, tuple(fits[0].trees[:n]), pace
+            best = found, n, pace, fits
     assert best is not None
-    return Boosted(best[1], best[2], losses)
+    _, n, pace, fits = best
+    scores = None if asked is None else _held_scores(rows, fits[1:], asked, n)
+    return Boosted(tuple(fits[0].trees[:n]), pace, losses, scores)
+
+
+def _held_scores(rows: CellRows, fits: list[Progress], held: Floats, n_trees: int) -> Floats:
+    """What each row's score is by the fits that held it out, by the weight that each did."""
+    total = np.zeros((len(rows), len(fits[0].start)))
+    for fit, part in zip(fits, (part for part in held if part.any()), strict=True):
+        scores = np.tile(fit.start, (len(fit.held), 1))
+        for tree in fit.trees[:n_trees]:
+            tree.add_to(fit.held.codes, scores)
+        some = rows.held_by(part)
+        total[some] += part[some, None] * scores
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / held.sum(axis=0)[:, None])
 
 
 def _in_lockstep(fits: list[Progress], rounds: int | None, threads: Threads) -> Floats:

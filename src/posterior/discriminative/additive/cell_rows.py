@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from posterior.data.fingerprints import fingerprints
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.statistics.exact import Exact
 
 FOLDS = 5
@@ -89,11 +89,36 @@ class CellRows:
 
     def weighing(self, weight: Floats) -> CellRows:
         """The rows that have some of these weights."""
-        some = weight > TINY * self.weight
+        some = self.held_by(weight)
         if some.all():
             return CellRows(self.codes, self.labels, weight, self.key, self.n_classes)
         codes = np.ascontiguousarray(self.codes[:, some])
         return CellRows(codes, self.labels[some], weight[some], self.key[some], self.n_classes)
+
+    def held_by(self, weight: Floats) -> Array:
+        """Which rows have some of these weights."""
+        return weight > TINY * self.weight
+
+    def folded(self, index: Array, folds: Codes, weight: Floats | None) -> Floats:
+        """The weight that each fold holds out, (n_folds, n), of rows that are these by `index`.
+
+        A fold below zero is never held out.
+        """
+        n_folds = int(folds.max()) + 1
+        some = folds >= 0
+        place = folds[some] * len(self) + index[some]
+        given = None if weight is None else weight[some]
+        held = np.bincount(place, given, n_folds * len(self)).astype(np.float64)
+        return np.minimum(held.reshape(n_folds, len(self)), self.weight)
+
+    def places(self, codes: Array, labels: Codes) -> Integers:
+        """Which of these rows each of some labeled rows of cells (d, n) is."""
+        starts = np.searchsorted(self.labels, np.arange(self.n_classes + 1))
+        key, found = fingerprints(codes.T), np.empty(len(labels), np.int64)
+        for k in range(self.n_classes):
+            own = labels == k
+            found[own] = starts[k] + np.searchsorted(self.key[starts[k] : starts[k + 1]], key[own])
+        return found
 
     def dealt(self, n_folds: int) -> Floats:
         """The weight that each fold holds out, (n_folds, n): rows are dealt out in turn.

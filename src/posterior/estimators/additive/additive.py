@@ -20,15 +20,16 @@ from posterior.data.typing import Array, Floats
 from posterior.discriminative.additive.additive_rule import AdditiveRule, ConvexTables
 from posterior.discriminative.additive.boosting import Pace, paces
 from posterior.discriminative.additive.cell_parts import GatherCells
+from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.engines.local import Local, one_blas_thread
 from posterior.estimators import remote
 from posterior.estimators.additive import additive_stream
-from posterior.estimators.additive.refits import cross_validated
 from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic.base import check_classes
+from posterior.estimators.refits import cross_validated, fit_held_out
 from posterior.generative.evidence_terms import Evidence
 from posterior.readers.cells import CellColumns, LookAtCells
 from posterior.readers.labels import Labels
@@ -197,12 +198,19 @@ class Additive(BaseClassifier):
         if there is not None:
             self.fitted_ = self._fit_elsewhere(there, y, sample_weight, checkpoint)
             return self
+        reader, labels, _, cells = self.rows_of_cells(X, y, sample_weight)
+        self.fitted_ = self.rule().chosen(reader, labels, cells)
+        return self
+
+    def rows_of_cells(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[CellColumns, Labels, Rows, CellRows]:
+        """A reader that knows the cells, the classes, the rows, and the same as cells."""
         reader, labels, rows = self.first_rows(X, y, sample_weight)
         reader = reader.looked(self.engine_.sum(Exactly(LookAtCells(reader)), rows), self.cells)
         cells = GatherCells(reader)(rows).together()
         check_classes(labels.classes[np.unique(cells.labels)])
-        self.fitted_ = self.rule().chosen(reader, labels, cells)
-        return self
+        return reader, labels, rows, cells
 
     def first_rows(
         self, X: Any, y: Any, sample_weight: Any, named: Any = None
@@ -247,6 +255,7 @@ class Additive(BaseClassifier):
     forget = additive_stream.forget
     merge = additive_stream.merge
     cross_validate = cross_validated
+    fit_held_out = fit_held_out
 
     def __add__(self, other: Self) -> Self:
         return copy.copy(self).merge(other)

@@ -3,8 +3,8 @@
 Naive Bayes comes first: its parameters are means and shares, its reasons add up, and it goes on
 learning. It is tried with normal columns, and with families chosen column by column. Linear
 discriminants add one covariance, logistic regression gives up the density for a search, quadratic
-discriminants need a covariance for each class, networks count columns together, and neighbors keep
-all rows.
+discriminants need a covariance for each class, networks count columns together, additive models
+have a table for each column, pair and triple, and neighbors keep all rows.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from posterior.text.damping import UNIT_LOG_COUNTS
 
 Kind = Literal["baseline", "generative", "discriminative", "by example"]
 
-NEIGHBOR_CELLS = 2e9  # rows² × columns that a comparison may look at
-LOGISTIC_CELLS = 4e6  # rows × columns × classes of a pass; a comparison takes about a thousand
+NEIGHBOR_CELLS = 1e10  # rows² × columns that may be looked at
+LOGISTIC_CELLS = 4e7  # rows × columns × classes of a pass; a fit takes some hundred
+CONVEX_CELLS = 1e7  # rows × pairs of columns of a pass
 COVARIANCE_COLUMNS = 1000
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
-SEARCH_CELLS = 2e6  # rows × columns × classes in which families or a network are searched
+SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A model to be compared, and on how many rows."""
+    """A model to be compared, and of how many rows it is worth its time."""
 
     key: str
     name: str
@@ -57,26 +58,35 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """All models that can read these columns."""
     return [
         *(_of_tables(roles, n_rows, n_classes) if roles.table else []),
+        *(_additive(roles, n_classes) if roles.table else []),
         *(_of_everything(roles) if roles.table and roles.text else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
     ]
 
 
-def asked_for(roles: Roles) -> list[Candidate]:
-    """Models that are fitted where they are named, and not compared otherwise."""
-    if not roles.table:
-        return []
-    return [
-        Candidate(
-            "additive",
-            "Additive model",
-            "discriminative",
-            6,
-            "Log odds as a sum of tables of one, two and three columns, boosted; how many rounds "
-            "is chosen on rows held out.",
-            TableClassifier(Additive(), roles),
-        )
-    ]
+def _additive(roles: Roles, n_classes: int) -> list[Candidate]:
+    """Tables of columns, pairs and triples, learned to tell the classes apart."""
+    d = len(roles.table)
+    boosted = Candidate(
+        "additive",
+        "Additive model",
+        "discriminative",
+        6,
+        "Log odds as a sum of tables of one, two and three columns, boosted; how many rounds is "
+        "chosen on rows held out.",
+        TableClassifier(Additive(), roles),
+    )
+    convex = Candidate(
+        "additive-convex",
+        "Additive model of pairs",
+        "discriminative",
+        6,
+        "Log odds as a sum of tables of one and two columns, penalized; how strongly is chosen on "
+        "rows held out.",
+        TableClassifier(Additive(solver="convex"), roles),
+        int(CONVEX_CELLS / (d * d / 2)),
+    )
+    return [boosted, convex] if n_classes == 2 else [boosted]
 
 
 def width(roles: Roles) -> int:

@@ -1,0 +1,154 @@
+"""One model or all together: by what each lost on the same rows, held out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from posterior.data.table import Table
+from posterior.data.typing import Floats
+from posterior.estimators.pool.candidates import Candidate, candidates
+from posterior.estimators.pool.dealt_rows import DealtRows
+from posterior.estimators.pool.weighing import Trial, answered, together
+from posterior.evaluation.held_out import HeldOut, floored
+from posterior.preprocessing.roles import Roles
+
+Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
+POOL = "pool"
+POOLED = "The weighted sum of the log probabilities of all that help, weighed on rows held out."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A model, or all as one, and how it did on rows held out."""
+
+    key: str
+    name: str
+    kind: str
+    simplicity: int
+    settings: str
+    candidate: Candidate | None  # None of all together
+    trials: tuple[Trial, ...]
+    raw: HeldOut  # as the model says
+    held_out: HeldOut  # at the sharpness, or by the weights, that other rows chose
+    seconds: float
+
+    @property
+    def losses(self) -> Floats:
+        """-log p(y | x) of each row."""
+        return self.held_out.losses()["log_loss"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Race:
+    """All that were tried on some rows, and those that could not read them."""
+
+    judged: tuple[Judged, ...]
+    failures: tuple[tuple[str, str], ...]  # names and reasons
+
+    def chosen(self, tolerance: float) -> Judged:
+        """The simplest whose loss is within some standard errors of the least, row by row.
+
+        A tolerance of zero takes the least, and one model before all together if they are level.
+        """
+        best = min(self.judged, key=lambda each: (each.held_out.log_loss, each.simplicity))
+        near = [each for each in self.judged if behind(each, best) <= tolerance]
+        return min([best, *near], key=lambda each: (each.simplicity, each.held_out.log_loss))
+
+    def table(self, kept: Judged) -> Table:
+        """By log loss, the least first."""
+        ranked = sorted(self.judged, key=lambda each: each.held_out.log_loss)
+        return Table(
+            {
+                "model": np.array([each.name for each in ranked], object),
+                "log loss": np.array([each.held_out.log_loss for each in ranked]),
+                "accuracy": np.array([each.held_out.accuracy for each in ranked]),
+                "behind": np.array([behind(each, ranked[0]) for each in ranked]),
+                "": np.array(["<- kept" if each is kept else "" for each in ranked], object),
+            }
+        )
+
+
+def behind(each: Judged, best: Judged) -> float:
+    """The mean difference of two losses row by row, in standard errors of it."""
+    apart = each.losses - best.losses
+    mean = float(np.average(apart, weights=best.held_out.weight))
+    error = float(apart.std(ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
+    return mean / error if error > 0 else (0.0 if mean <= 0 else np.inf)
+
+
+def race(
+    roles: Roles,
+    rows: DealtRows,
+    models: Collection[str] | None = None,
+    progress: Progress | None = None,
+) -> Race:
+    """Every model that can read these columns, learned from all rows, and all of them together."""
+    entered = entries(roles, len(rows.codes), len(rows.classes), models)
+    found: list[Judged] = []
+    failures: list[tuple[str, str]] = []
+    for i, candidate in enumerate(entered):
+        if progress is not None:
+            progress(candidate.name, i, len(entered))
+        started = time.perf_counter()
+        try:
+            with quiet():
+                trial = Trial.of(candidate.name, candidate.classifier, rows)
+        except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
+            failures.append((candidate.name, str(error).splitlines()[0]))
+            continue
+        found.append(alone(candidate, trial, rows, time.perf_counter() - started))
+    if not found:
+        said = " ".join(f"{name}: {reason}" for name, reason in failures)
+        raise ValueError(f"Expected a table that some model can read, but: {said}")
+    if progress is not None:
+        progress("compared", len(entered), len(entered))
+    return Race((*found, *all_together(found, rows)), tuple(failures))
+
+
+def entries(
+    roles: Roles, n_rows: int, n_classes: int, models: Collection[str] | None
+) -> list[Candidate]:
+    """Those asked for by key; by default all that are worth their time on so many rows."""
+    listed = candidates(roles, n_rows, n_classes)
+    if models is None:
+        return [c for c in listed if c.most_rows is None or n_rows <= c.most_rows]
+    keys = [c.key for c in listed]
+    unknown = [key for key in models if key not in keys]
+    if unknown:
+        raise ValueError(f"Expected models among {keys} for these columns, got {unknown}.")
+    return [c for c in listed if c.key in models]
+
+
+def alone(candidate: Candidate, trial: Trial, rows: DealtRows, seconds: float) -> Judged:
+    """A model by itself, at the sharpness that suits it best."""
+    c, raw = candidate, answered(floored(trial.said), rows)
+    told = c.key, c.name, c.kind, c.simplicity, c.settings, c
+    return Judged(*told, (trial,), raw, together([trial], rows), seconds)
+
+
+def all_together(found: Sequence[Judged], rows: DealtRows) -> list[Judged]:
+    """The pool, where there are several."""
+    if len(found) < 2:
+        return []
+    started = time.perf_counter()
+    trials = tuple(trial for each in found for trial in each.trials)
+    held_out = together(trials, rows)
+    simplicity = 1 + max(each.simplicity for each in found)
+    seconds = time.perf_counter() - started
+    told = POOL, "All together", POOL, simplicity, POOLED, None
+    return [Judged(*told, trials, held_out, held_out, seconds)]
+
+
+class quiet(warnings.catch_warnings):  # noqa: N801
+    """Trials may meet degenerate folds; what matters is said by their scores."""
+
+    def __enter__(self) -> Any:
+        found = super().__enter__()
+        warnings.simplefilter("ignore")
+        return found

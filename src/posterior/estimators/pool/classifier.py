@@ -1,0 +1,165 @@
+"""Classifier: a table in, the best answer out, without having to choose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import narwhals as nw
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import containers, frames, validate
+from posterior.data.table_columns import Columns
+from posterior.data.typing import Array, Floats
+from posterior.estimators.base_classifier import BaseClassifier
+from posterior.estimators.estimator import learned
+from posterior.estimators.pool.choice import Progress, race
+from posterior.estimators.pool.dealt_rows import DealtRows
+from posterior.estimators.pool.pool import Pool
+from posterior.estimators.pool.weighing import pooled
+from posterior.estimators.table_classifier import Readings
+from posterior.generative.evidence_terms import Evidence
+from posterior.preprocessing.infer_roles import infer
+from posterior.preprocessing.roles import Roles
+
+
+class Classifier(Pool):
+    """The one to take without having to choose: it reads any table, and answers as well as it can.
+
+    Columns are read as what they hold: numbers, categories, dates, truths, texts, with missing
+    cells. Every model that can read them learns from all rows, and says of rows held out what it
+    thinks: naive Bayes, discriminants, logistic regression, networks, additive models, neighbors,
+    models of words. The pool of them all is kept, or one of them alone, where it does as well.
+    Probabilities are calibrated either way, reasons add up, and the same rows give the same
+    classifier in any order.
+
+    Parameters
+    ----------
+    tolerance : float, default=0.0
+        How much accuracy to give for simplicity: the simplest model is kept whose log loss is
+        within so many standard errors of the least, by differences row by row. 0 takes the best,
+        1 a single model wherever it may be as good.
+    models : list of str, optional
+        Which models to try, such as ["naive-bayes", "logistic", "additive"]; by default all that
+        can read the table in reasonable time.
+    roles : Roles, optional
+        What each column is; by default as `posterior.preprocessing.infer_roles.infer` says.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    roles_ : what each column was taken for
+    members_ : dict of the models that are kept
+    weights_ : dict of float
+        What log p of each is multiplied by.
+    comparison_ : Table
+        All that were tried, by log loss on rows held out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from posterior import Classifier
+    >>> table = pd.DataFrame({
+    ...     "age": [31, 45, None, 28, 50, 33, 61, 25] * 5,
+    ...     "city": ["Rome", "Oslo", "Oslo", None, "Oslo", "Rome", "Oslo", "Rome"] * 5,
+    ...     "buys": ["no", "yes", "yes", "no", "yes", "no", "yes", "no"] * 5,
+    ... })
+    >>> model = Classifier().fit(table, "buys")
+    >>> model.predict(pd.DataFrame({"age": [55], "city": ["Oslo"]})).tolist()
+    ['yes']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "tolerance": [Interval(Real, 0, None, closed="left")],
+        "models": [list, tuple, None],
+        "roles": [Roles, None],
+    }
+
+    def __init__(
+        self, *, tolerance: float = 0.0, models: Any = None, roles: Roles | None = None
+    ) -> None:
+        self.tolerance = tolerance
+        self.models = models
+        self.roles = roles
+
+    roles_ = learned[Roles](lambda fitted: fitted.roles)
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None
+    ) -> Self:
+        """Learn from a table and its classes.
+
+        Parameters
+        ----------
+        X : frame of pandas, polars, pyarrow, ..., or array of shape (n_samples, n_features)
+        y : array of shape (n_samples,), or the name of a column of X
+        sample_weight : array of shape (n_samples,), optional
+        progress : called with what is done now, how many steps are done, and how many there are
+        """
+        self._validate_params()
+        target = y if isinstance(y, str) else None
+        X, y = self._with_target(X, y)
+        columns = Columns(type(self).__name__).of(X)
+        frame = _frame(X)
+        classes, codes = validate.labels(y, len(frame))
+        weight = validate.weights(sample_weight, len(codes))
+        roles = self.roles
+        if roles is None:
+            roles = _roles(frame, y, target)
+        rows = DealtRows.of(frame, codes, classes, weight)
+        rows = replace(rows, X=Readings(rows.X))
+        tried = race(roles, rows, self.models, progress)
+        kept = tried.chosen(self.tolerance)
+        fitted = pooled(kept.trials, rows, columns)
+        self.fitted_ = replace(fitted, roles=roles, losses=tried.table(kept))
+        return self
+
+    # ---- answers ----
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        return self.fitted_.scores(self._readings(X))
+
+    def evidence(self, X: Any) -> Evidence:
+        """The weighted sum of what each column says in each model that is kept."""
+        check_is_fitted(self)
+        names = np.array([column.name for column in self.roles_.used], object)
+        return self.fitted_.evidence(self._readings(X), names)
+
+    def _readings(self, X: Any) -> Readings:
+        return Readings(_frame(X, self.fitted_.columns))
+
+    def _cells(self, X: Any) -> tuple[Any, ...]:
+        frame = frames.as_frame(_frame(X, self.fitted_.columns))
+        assert frame is not None
+        return tuple(frame.get_column(column.name)[0] for column in self.roles_.used)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = BaseClassifier.__sklearn_tags__(self)
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _frame(X: Any, known: Columns | None = None) -> Any:
+    """A frame as it is; the columns of an array by their places."""
+    if frames.as_frame(X) is not None:
+        return X
+    if known is not None:
+        known.check(X)
+    columns = containers.split(X)
+    return frames.from_columns({f"x{j}": c.to_list() for j, c in enumerate(columns)}).to_native()
+
+
+def _roles(frame: Any, y: Array, target: str | None) -> Roles:
+    """What each column is; of an array, numbers that tell rows apart are numbers as well."""
+    table = frames.as_frame(frame)
+    assert table is not None
+    name = target or next(n for n in ("target", "the target", "y!") if n not in table.columns)
+    labels = nw.new_series(name, np.asarray(y).tolist(), backend=table.implementation)
+    return infer(table.with_columns(labels).to_native(), name)

@@ -1,0 +1,81 @@
+"""Labeled rows in the order of their content, dealt out to folds: the same for the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from posterior.data import containers, frames
+from posterior.data.cells import Column
+from posterior.data.rows import Features, Hard, Rows, SparseRows
+from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.generative.dealing import by_content, in_turn
+
+FOLDS = 5
+MANY_ROWS = 10_000  # of which one fold says enough
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DealtRows:
+    """Rows sorted by class and content, and the fold of each; below zero it is never held out."""
+
+    X: Any
+    codes: Codes
+    classes: Array
+    weight: Floats | None
+    folds: Codes
+    order: Integers  # where each stood
+
+    @classmethod
+    def of(
+        cls, X: Any, codes: Codes, classes: Array, weight: Floats | None, n_folds: int = FOLDS
+    ) -> DealtRows:
+        """Equal rows are interchangeable, so that nothing depends on the order they came in."""
+        groups = Hard(codes, len(classes), weight)
+        order, _ = by_content(Rows(content(X), groups))
+        n_folds = min(n_folds, len(order))
+        folds = in_turn(len(order), n_folds)
+        if len(order) >= MANY_ROWS:
+            folds[folds > 0] = -1
+        weight = None if weight is None else weight[order]
+        return cls(taken(X, order), codes[order], classes, weight, folds, order)
+
+    @property
+    def labels(self) -> Array:
+        return self.classes[self.codes]
+
+    @property
+    def held_out(self) -> Integers:
+        """The rows that a fold holds out, and whose class other rows have, too."""
+        n_folds = int(self.folds.max()) + 1
+        counts = np.zeros((n_folds + 1, len(self.classes)))
+        np.add.at(counts, (self.folds, self.codes), 1)  # those never held out come last
+        elsewhere = counts.sum(axis=0) - counts
+        known = elsewhere[self.folds, self.codes] > 0
+        return np.flatnonzero((self.folds >= 0) & known)
+
+
+def content(X: Any) -> Features:
+    """Numbers by which rows of any kind of table are equal or not."""
+    if sparse.issparse(X):
+        return SparseRows.of(X.tocsr())
+    if isinstance(X, list) and X and isinstance(X[0], str):
+        return np.unique(np.array(X, dtype=object), return_inverse=True)[1][:, None]
+    table = containers.read(X)
+    if isinstance(table, np.ndarray):
+        return table.reshape(len(table), -1)
+    return np.stack([_cells(column, j) for j, column in enumerate(table)], axis=1)
+
+
+def _cells(column: Column, j: int) -> Floats:
+    if frames.kind(column) == "number":
+        return frames.numbers(column)
+    return frames.coded(column, j)[0].astype(np.float64)
+
+
+def taken(X: Any, index: Array) -> Any:
+    """Some rows of whatever a classifier reads."""
+    return X[index] if sparse.issparse(X) else frames.take(X, index)

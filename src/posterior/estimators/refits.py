@@ -1,0 +1,94 @@
+"""Held-out answers of models that learn from all rows together: by a fit for each fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from posterior import kernels
+from posterior.data import frames, validate
+from posterior.data.typing import Codes, Floats
+from posterior.estimators import remote
+from posterior.estimators.base_classifier import BaseClassifier, with_target
+from posterior.evaluation.held_out import HeldOut, aligned, floored
+from posterior.generative.fold_sums import FOLDS, folds_of
+
+
+def cross_validated(
+    self: Any, X: Any, y: Any, folds: Any = FOLDS, sample_weight: Any = None
+) -> HeldOut:
+    """Score every row by the model of the other folds: a fit for each, which chooses anew.
+
+    Parameters
+    ----------
+    X, y, sample_weight : as in `fit`, in memory
+    folds : int, array of shape (n_samples,), or a splitter of scikit-learn
+        A number deals the rows out evenly by class, in order.
+    """
+    remote.refuse_elsewhere(X, "cross_validate")
+    X, y = with_target(X, y)
+    classes, codes = validate.labels(y, len(y))
+    weight = validate.weights(sample_weight, len(codes))
+    fold = folds_of(folds, codes)
+    log_proba = np.empty((len(codes), len(classes)))
+    for f in np.unique(fold):
+        test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
+        given = None if weight is None else weight[train]
+        model = clone(self).fit(frames.take(X, train), classes[codes[train]], given)
+        answer = model.predict_log_proba(frames.take(X, test))
+        log_proba[test] = aligned(answer, model.classes_, classes)
+    return HeldOut(floored(log_proba), codes, classes, fold)
+
+
+def fit_held_out(self: Any, X: Any, y: Any, folds: Codes, sample_weight: Any = None) -> Floats:
+    """Learn from all rows, and say log p(k | x) (n, k) of each by the folds that it is not in.
+
+    The rounds are chosen by these folds, and their fits answer, for nothing more. A fold below
+    zero is never held out: its rows have NaN.
+
+    Parameters
+    ----------
+    X, y, sample_weight : as in `fit`, in memory
+    folds : array of shape (n_samples,)
+    """
+    if self.solver != "boosted":
+        return refitted(self, X, y, folds, sample_weight)
+    self._validate_params()
+    reader, labels, rows, cells = self.rows_of_cells(X, y, sample_weight)
+    index = cells.places(reader.codes(rows.X), rows.hard.codes)
+    held = cells.folded(index, folds, rows.hard.weight)
+    self.fitted_, scores = self.rule().holding_out(reader, labels, cells, held)
+    answers = self.fitted_.by_class(scores)[index]
+    answers[folds < 0] = np.nan
+    kernels.normalize(answers, "log_posterior")
+    return answers
+
+
+def refitted(self: Any, X: Any, y: Any, folds: Codes, sample_weight: Any = None) -> Floats:
+    """The same of any model, by a fit without each fold."""
+    self.fit(X, y, **given(sample_weight))
+    answers = np.full((len(folds), len(self.classes_)), np.nan)
+    labels, classes = np.asarray(y), np.asarray(self.classes_)
+    for f in range(int(folds.max()) + 1):
+        test, train = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
+        if len(test) == 0:
+            continue
+        model = clone(self).fit(frames.take(X, train), labels[train], **given(sample_weight, train))
+        found = log_answers(model, frames.take(X, test))
+        answers[test] = aligned(found, np.asarray(model.classes_), classes)
+    return answers
+
+
+def log_answers(model: Any, X: Any) -> Floats:
+    """log p(k | x) by any classifier; those of others may not know how to take the logarithm."""
+    if isinstance(model, BaseClassifier):
+        return np.asarray(model.predict_log_proba(X))
+    with np.errstate(divide="ignore"):
+        return np.log(np.asarray(model.predict_proba(X), np.float64))
+
+
+def given(weight: Any, index: Any = slice(None)) -> dict[str, Any]:
+    """Weights of rows, where there are some."""
+    return {} if weight is None else {"sample_weight": np.asarray(weight)[index]}
