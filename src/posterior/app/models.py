@@ -66,8 +66,10 @@ def types_learned(model: Any) -> Types | None:
 
 def roles_of(model: Any) -> Roles | None:
     """The roles of the columns, of a model of a file's table."""
-    from posterior.estimators.table_classifier import TableClassifier
+    from posterior.estimators import Classifier, TableClassifier
 
+    if isinstance(model, Classifier):
+        return model.roles_ if hasattr(model, "roles_") else model.roles
     return model.roles if isinstance(model, TableClassifier) else None
 
 

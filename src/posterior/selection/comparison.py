@@ -1,55 +1,56 @@
-"""Comparison of models by log loss on the same folds: the simplest within one standard error."""
+"""Comparison of models by log loss on the same rows held out, and the classifier made of them."""
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from posterior.data.table import Table
-from posterior.data.typing import Array, Codes, Floats
-from posterior.estimators.pool.candidates import Candidate, Kind, asked_for, candidates
-from posterior.estimators.table_classifier import TableClassifier
-from posterior.evaluation.calibration import Calibrator
-from posterior.evaluation.held_out import SCORES, HeldOut, floored
+from posterior.data.typing import Codes, Floats, Integers
+from posterior.estimators.pool.candidates import Candidate
+from posterior.estimators.pool.choice import Progress, Race, Runner, quiet, race
+from posterior.estimators.pool.classifier import Classifier
+from posterior.estimators.pool.dealt_rows import FOLDS
+from posterior.evaluation.held_out import SCORES, HeldOut, aligned, floored
 from posterior.evaluation.reliability import calibration_measure
 from posterior.evaluation.scores import Measure, measure
 from posterior.generative.fold_sums import stratified_folds
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.roles import Roles
 from posterior.selection.labeled_rows import LabeledRows, labeled_rows
-from posterior.selection.out_of_fold import calibrated, one_pass, out_of_fold, settled
 
-Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
-RACED = 1e5  # rows × columns × classes above which there are races
-WORDS = 100  # columns that a text counts for
-MEETINGS = (3, 5)  # after so many folds
-ERRORS = 2.0  # paired standard errors that settle it
-LEAST_ROWS = 300  # that both have answered
+__all__ = ["Comparison", "Judged", "Progress", "compare", "judged", "quiet", "sampled"]
+
+BASELINE = "baseline"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """One model and what it scored out of fold."""
+    """One model, or all together, and what it scored on rows held out."""
 
     key: str
     name: str
-    kind: Kind
+    kind: str
     simplicity: int
     settings: str
-    candidate: Candidate | None  # None for the baseline
-    index: Array  # rows that were scored
+    candidate: Candidate | None  # None of all together, and of the baseline
+    index: Integers  # rows that were scored
     raw: HeldOut  # as the model says
-    held_out: HeldOut  # corrected, if that helps
-    calibration: str | None
-    calibrator: Calibrator | None
+    held_out: HeldOut  # at the sharpness, or by the weights, that other rows chose
     seconds: float
-    given_up: int | None = None  # after so many folds, when it could not be chosen any more
+
+    @property
+    def is_model(self) -> bool:
+        """Whether it reads the columns."""
+        return self.kind != BASELINE
+
+    @property
+    def corrected(self) -> bool:
+        """Whether probabilities are not as the model says."""
+        return self.candidate is not None
 
     def scores(self) -> dict[str, Measure]:
         means = {name: measure(self.held_out, name) for name in SCORES}
@@ -82,19 +83,7 @@ class Comparison:
     failures: tuple[tuple[str, str], ...]  # names and reasons
     best: Judged
     chosen: Judged
-
-    @property
-    def threshold(self) -> float:
-        """The least log loss and one standard error: models below it are as good."""
-        return self.best.log_loss.value + (self.best.log_loss.standard_error or 0.0)
-
-    def fit(self) -> TableClassifier:
-        """The chosen model, of all rows."""
-        assert self.chosen.candidate is not None
-        model = clone(self.chosen.candidate.classifier)
-        model.set_params(calibrator=self.chosen.calibrator)
-        with quiet():
-            return model.fit(self.rows.frame, self.rows.y)
+    classifier: Classifier  # of all rows
 
     @property
     def table(self) -> Table:
@@ -108,7 +97,7 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        n = len(self.rows)
+        n = len(self.chosen.index)
         return f"{self.rows.n_folds}-fold cross-validation of {n:,} rows\n{self.table}"
 
     __repr__ = __str__
@@ -120,21 +109,24 @@ def compare(
     *,
     roles: Roles | None = None,
     models: Collection[str] | None = None,
-    folds: int = 10,
+    tolerance: float = 0.0,
+    folds: int = FOLDS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Score models of a table on the same folds, and choose one.
+    """Score the models that `Classifier` would try on a table, and choose as it does.
 
     Parameters
     ----------
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
     roles : what the columns are; by default as `posterior.preprocessing.infer_roles.infer` says
-    models : keys of the models to compare, such as "naive-bayes"; by default all but "additive"
-    folds : int, default=10
+    models : keys of the models to compare, such as "naive-bayes"; by default all
+    tolerance : as in `Classifier`
+    folds : int, default=5
+        Of 10,000 rows and more, one of them is held out.
     seed : int, default=0
-        Of the deal of rows to folds, and of samples where a table is large.
+        Of the draw of rows where there are more than 250,000.
     progress : called with what is done, how many steps are done, and how many there are
 
     Examples
@@ -147,106 +139,50 @@ def compare(
     """
     roles = roles or infer(frame, target)
     rows = labeled_rows(frame, roles, folds, seed)
-    listed = candidates(roles, len(rows), len(rows.classes))
-    listed += [] if models is None else asked_for(roles)
-    keys = [c.key for c in listed]
-    unknown = [key for key in models or () if key not in keys]
-    if unknown:
-        raise ValueError(f"Expected models among {keys} for these columns, got {unknown}.")
-    listed = [c for c in listed if models is None or c.key in models]
-    report = progress or _silent
-    judged, failures = [baseline(rows)], []
-    # soon scored first: those that take long then know whom they must beat
-    soon = sorted(listed, key=lambda c: (not one_pass(c.classifier), c.searches))
-    for i, candidate in enumerate(soon):
-        report(candidate.name, i, len(soon))
-        try:
-            judged.append(judge(candidate, rows, seed, _leader(judged, rows)))
-        except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
-            failures.append((candidate.name, str(error).splitlines()[0]))
-    report("compared", len(listed), len(listed))
-    models_judged = [j for j in judged if j.candidate is not None and j.given_up is None]
-    if not models_judged:
-        raise ValueError(
-            "Expected a model that can read this table, but: "
-            + " ".join(f"{name}: {reason}" for name, reason in failures)
-        )
-    judged.sort(key=lambda j: j.log_loss.value)
-    best = min(models_judged, key=lambda j: j.log_loss.value)
-    limit = best.log_loss.value + (best.log_loss.standard_error or 0.0)
-    good = [j for j in models_judged if j.log_loss.value <= limit]
-    chosen = min(good, key=lambda j: (j.simplicity, j.log_loss.value))
-    return Comparison(roles, rows, tuple(judged), tuple(failures), best, chosen)
+    tried = race(roles, rows.dealt, models, progress)
+    classifier = Classifier(tolerance=tolerance, models=models, roles=roles)
+    classifier.after(tried, rows.dealt, roles)
+    return Comparison(roles, rows, *_ranked(tried, rows, tolerance), classifier)
 
 
-def judge(
-    candidate: Candidate, rows: LabeledRows, seed: int = 0, leader: Leader | None = None
-) -> Judged:
-    """Scores of one model out of fold, corrected where that helps; a long race may end early."""
-    started = time.perf_counter()
-    index = sampled(rows, candidate.most_rows, seed)
-    long = is_long(len(index), candidate.classifier.roles, len(rows.classes))
-
-    def given_up(so_far: HeldOut, asked: Codes, folds: int) -> bool:
-        if leader is None or not long or folds not in MEETINGS:
-            return False
-        return leader.leaves_behind(calibrated(so_far)[2], asked, candidate.simplicity)
-
-    with quiet():
-        classifier = settled(candidate.classifier, rows, index)
-        raw, answered = out_of_fold(classifier, rows, index, given_up)
-    name, calibrator, held_out = calibrated(raw)
-    folds = len(np.unique(rows.folds[answered]))
-    return Judged(
-        candidate.key,
-        candidate.name,
-        candidate.kind,
-        candidate.simplicity,
-        candidate.settings,
-        replace(candidate, classifier=classifier),
-        answered,
-        raw,
-        held_out,
-        name,
-        calibrator,
-        time.perf_counter() - started,
-        folds if len(answered) < len(index) else None,
-    )
+def _ranked(
+    tried: Race, rows: LabeledRows, tolerance: float
+) -> tuple[tuple[Judged, ...], tuple[tuple[str, str], ...], Judged, Judged]:
+    """All by log loss, those that failed, the best and the chosen."""
+    of = {id(runner): judged(runner, rows) for runner in tried.runners}
+    ranked = sorted([baseline(rows), *of.values()], key=lambda j: j.held_out.log_loss)
+    best, chosen = of[id(tried.best)], of[id(tried.chosen(tolerance))]
+    return tuple(ranked), tried.failures, best, chosen
 
 
-def _leader(judged: list[Judged], rows: LabeledRows) -> Leader | None:
-    """Who must be beaten."""
-    models = [j for j in judged if j.candidate is not None and j.given_up is None]
-    if not models:
-        return None
-    best = min(models, key=lambda j: j.log_loss.value)
-    error = best.log_loss.standard_error or 0.0
-    return Leader.of(best.held_out, best.index, len(rows), error, best.simplicity)
+def judged(runner: Runner, rows: LabeledRows) -> Judged:
+    """What a model scored, row after row as the file has them."""
+    index = rows.dealt.order[rows.dealt.held_out]
+    order = np.argsort(index)
+    index = index[order]
+
+    def placed(held_out: HeldOut) -> HeldOut:
+        log_proba = aligned(held_out.log_proba[order], held_out.classes, rows.classes)
+        return HeldOut(log_proba, rows.codes[index], rows.classes, rows.folds[index])
+
+    r = runner
+    told = r.key, r.name, r.kind, r.simplicity, r.settings, r.candidate
+    return Judged(*told, index, placed(r.raw), placed(r.held_out), r.seconds)
 
 
 def baseline(rows: LabeledRows) -> Judged:
     """The class shares of the other folds: what can be said without a column."""
-    started = time.perf_counter()
     k, n_folds = len(rows.classes), rows.n_folds
     counts = np.zeros((n_folds, k))
     np.add.at(counts, (rows.folds, rows.codes), 1)
     others = counts.sum(axis=0) - counts + 1 / k  # a class may be in one fold alone
     log_share: Floats = np.log(others / others.sum(axis=1, keepdims=True))
-    held_out = HeldOut(floored(log_share[rows.folds]), rows.codes, rows.classes, rows.folds)
-    return Judged(
-        "majority",
-        "Largest class",
-        "baseline",
-        0,
-        "The shares of the classes, whatever the columns say.",
-        None,
-        np.arange(len(rows)),
-        held_out,
-        held_out,
-        None,
-        None,
-        time.perf_counter() - started,
-    )
+    index = np.sort(rows.dealt.order[rows.dealt.held_out])
+    folds = rows.folds[index]
+    held_out = HeldOut(floored(log_share[folds]), rows.codes[index], rows.classes, folds)
+    settings = "The shares of the classes, whatever the columns say."
+    told = "majority", "Largest class", BASELINE, 0, settings, None
+    return Judged(*told, index, held_out, held_out, 0.0)
 
 
 def sampled(rows: LabeledRows, most: int | None, seed: int) -> Codes:
@@ -259,47 +195,3 @@ def sampled(rows: LabeledRows, most: int | None, seed: int) -> Codes:
     _, cells = np.unique(both, return_inverse=True)
     dealt = stratified_folds(cells.astype(np.int32), -(-n // most))
     return np.sort(order[dealt == 0]).astype(np.int32)
-
-
-class quiet(warnings.catch_warnings):  # noqa: N801
-    """Trials may meet degenerate folds; what matters is said by their scores."""
-
-    def __enter__(self) -> Any:
-        found = super().__enter__()
-        warnings.simplefilter("ignore")
-        return found
-
-
-def _silent(step: str, done: int, total: int) -> None:
-    pass
-
-
-def is_long(n_rows: int, roles: Roles, n_classes: int) -> bool:
-    """Whether it pays to end a model's folds early."""
-    return n_rows * (len(roles.table) + WORDS * len(roles.text)) * n_classes > RACED
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Leader:
-    """The best model so far, and what it lost in each row."""
-
-    losses: Floats  # (n,) NaN for rows that it was not asked about
-    standard_error: float
-    simplicity: int
-
-    @classmethod
-    def of(
-        cls, held_out: HeldOut, index: Array, n_rows: int, standard_error: float, simplicity: int
-    ) -> Leader:
-        losses = np.full(n_rows, np.nan)
-        losses[index] = held_out.losses()["log_loss"]
-        return cls(losses, standard_error, simplicity)
-
-    def leaves_behind(self, held_out: HeldOut, index: Codes, simplicity: int) -> bool:
-        """Whether a model with these answers so far cannot be chosen any more."""
-        more = held_out.losses()["log_loss"] - self.losses[index]
-        more = more[~np.isnan(more)]
-        if len(more) < LEAST_ROWS:
-            return False
-        room = self.standard_error * np.sign(self.simplicity - simplicity)
-        return bool(more.mean() - ERRORS * more.std(ddof=1) / np.sqrt(len(more)) > room)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from posterior.data import frames
 from posterior.data.typing import Array, Codes, Integers
-from posterior.estimators.table_classifier import TableClassifier
-from posterior.generative.fold_sums import stratified_folds
+from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows
+from posterior.estimators.table_classifier import Readings, TableClassifier
+from posterior.generative.dealing import in_turn
 from posterior.preprocessing.roles import Roles
 from posterior.sources.files import column_named
 
@@ -30,7 +31,8 @@ class LabeledRows:
     n_folds: int
     set_aside: int  # rows without a label
     notes: tuple[str, ...]
-    readings: dict[Any, Any] = field(default_factory=dict)  # what models were given, by how
+    readings: Readings  # what models are given of them
+    dealt: DealtRows  # the same in the order of their content, by whose folds models are compared
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -51,14 +53,10 @@ class LabeledRows:
 
     def reading(self, classifier: TableClassifier) -> Any:
         """What the model is given of all rows; models that read alike share it."""
-        names = tuple(column.name for column in classifier.roles.used)
-        key = classifier.reads, classifier.keep_missing, names
-        if key not in self.readings:
-            _, self.readings[key] = classifier.learn(self.frame)
-        return self.readings[key]
+        return classifier.learn(self.readings)[1]
 
 
-def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> LabeledRows:
+def labeled_rows(frame: Any, roles: Roles, folds: int = FOLDS, seed: int = 0) -> LabeledRows:
     """Rows with labels, dealt out to folds by class; what had to be left out is noted."""
     table = frames.as_frame(frame)
     assert table is not None
@@ -103,18 +101,28 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = 10, seed: int = 0) -> La
         place = {name: k for k, name in enumerate(roles.bands.names)}
         order = np.argsort([place[c] for c in classes.tolist()])
         classes, codes = classes[order], np.argsort(order)[codes]
+    own = codes.astype(np.int32)
+    rows = frames.take(frame, places)
+    dealt = DealtRows.of(rows, *_sorted(own, classes), None, folds)
     n_folds = min(folds, len(places))
-    order = random.permutation(len(places))  # files are often sorted
     fold = np.empty(len(places), np.int32)
-    fold[order] = stratified_folds(codes[order].astype(np.int32), n_folds)
+    fold[dealt.order] = in_turn(len(places), n_folds)
     return LabeledRows(
-        frames.take(frame, places),
+        rows,
         y,
-        codes.astype(np.int32),
+        own,
         classes,
         places,
         fold,
         n_folds,
         int((~known).sum()),
         tuple(notes),
+        Readings(rows),
+        replace(dealt, X=Readings(dealt.X)),
     )
+
+
+def _sorted(codes: Codes, classes: Array) -> tuple[Codes, Array]:
+    """The same with the classes as models have them: bands are not in the order of their names."""
+    order = np.argsort(classes)
+    return np.argsort(order)[codes].astype(np.int32), classes[order]

@@ -1,28 +1,18 @@
-"""Probabilities of every row by models of the other folds, and their calibration."""
+"""Probabilities of every row by models of the other folds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.base import clone
 
 from posterior.data.frames import take
-from posterior.data.typing import Array, Codes
+from posterior.data.typing import Codes
 from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.selection.labeled_rows import LabeledRows
-
-WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
-ENOUGH = 5000  # rows to learn a correction from
-PARTS = 5  # of the folds, each corrected by the others
-
-
-Watch = Callable[[HeldOut, Codes, int], bool]  # answers so far, their rows, and folds done
 
 
 @runtime_checkable
@@ -40,37 +30,28 @@ def one_pass(classifier: TableClassifier) -> bool:
     return isinstance(model, OnePass) and model.one_pass
 
 
-def out_of_fold(
-    classifier: TableClassifier, rows: LabeledRows, index: Codes, given_up: Watch | None = None
-) -> tuple[HeldOut, Codes]:
-    """Scores of some rows, and which; models that subtract learn once, others for each fold.
+def out_of_fold(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> HeldOut:
+    """Scores of some rows; models that subtract learn once, others for each fold.
 
     So do those that choose bins, families or a structure by the labels before they sum. How
     columns become numbers (means, deviations, levels) is learned from all rows, which knows no
-    labels. After each fold, `given_up` may say that it was the last.
+    labels.
     """
     table = rows.reading(classifier)
     if len(index) < len(rows):
         table = take(table, index)
     y, folds, codes = rows.y[index], rows.folds[index], rows.codes[index]
-    done = np.ones(len(index), bool)
     if one_pass(classifier):
         held_out = classifier.model.cross_validate(table, y, folds=folds)
         log_proba = aligned(held_out.log_proba, held_out.classes, rows.classes)
     else:
         log_proba = np.empty((len(index), len(rows.classes)))
-        done[:] = False
-        for i, f in enumerate(np.unique(folds)):
+        for f in np.unique(folds):
             test, train = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
             model = clone(classifier.model).fit(take(table, train), y[train])
             answer = model.predict_log_proba(take(table, test))
-            log_proba[test] = floored(aligned(answer, model.classes_, rows.classes))
-            done[test] = True
-            so_far = HeldOut(log_proba[done], codes[done], rows.classes, folds[done])
-            if given_up is not None and given_up(so_far, index[done], i + 1):
-                break
-    answers = floored(log_proba[done])
-    return HeldOut(answers, codes[done], rows.classes, folds[done]), index[done]
+            log_proba[test] = aligned(answer, model.classes_, rows.classes)
+    return HeldOut(floored(log_proba), codes, rows.classes, folds)
 
 
 def settled(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> TableClassifier:
@@ -82,52 +63,3 @@ def settled(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> Tab
     chosen = clone(model)
     chosen.set_params(n_neighbors=int(trial.n_neighbors_), smoothing=float(trial.smoothing_))
     return clone(classifier).set_params(model=chosen)
-
-
-def calibrated(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
-    """The correction that lowers log loss by more than its standard error, or none.
-
-    Folds are corrected by what the others say, some at a time; what is kept is learned from all.
-    """
-    folds = held_out.folds
-    assert folds is not None
-    best: tuple[str | None, Calibrator | None, HeldOut] = (None, None, held_out)
-    gain = 0.0
-    some = np.unique(folds)
-    if len(some) < 3 or len(held_out.codes) < 50:
-        return best
-    before = held_out.losses()["log_loss"]
-    parts = folds % PARTS
-    for name, kind in CALIBRATORS.items():
-        log_proba = np.empty_like(held_out.log_proba)
-        for part in np.unique(parts):
-            test = parts == part
-            log_proba[test] = _learned(kind, held_out, ~test).apply(held_out.log_proba[test])
-        corrected = HeldOut(floored(log_proba), held_out.codes, held_out.classes, folds)
-        differences = before - corrected.losses()["log_loss"]
-        means = np.array([differences[folds == f].mean() for f in some])
-        error = means.std(ddof=1) / np.sqrt(len(some))
-        if differences.mean() > max(gain, error, WORTH * before.mean()):
-            gain = float(differences.mean())
-            of_all = _learned(kind, _in_order(held_out), np.ones(len(folds), bool))
-            best = (name, of_all, corrected)
-    return best
-
-
-def _learned(kind: Any, held_out: HeldOut, inside: Array) -> Calibrator:
-    """A correction, from some thousand rows, which are enough."""
-    index = np.flatnonzero(inside)
-    index = index[:: -(-len(index) // ENOUGH)]
-    found: Calibrator = kind.fit(held_out.log_proba[index], held_out.codes[index], None)
-    return found
-
-
-def _in_order(held_out: HeldOut) -> HeldOut:
-    """The same with the classes sorted, as those of a fitted model are: bands need not be."""
-    order = np.argsort(held_out.classes)
-    return replace(
-        held_out,
-        log_proba=held_out.log_proba[:, order],
-        codes=np.argsort(order)[held_out.codes].astype(np.int32),
-        classes=held_out.classes[order],
-    )

@@ -24,6 +24,8 @@ from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.mixture import MixtureClassifier
 from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.neighbors import KMedoids, KNeighborsClassifier
+from posterior.estimators.pool import Pool
+from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.table_classifier import FittedTable, TableClassifier
 from posterior.estimators.text.count_vectorizer import CountVectorizer, LearnedTerms
@@ -59,6 +61,7 @@ from posterior.storage.additive_tables import check_additive
 from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.metric_checks import check_metric
 from posterior.storage.model_file_error import expect
+from posterior.storage.pool_checks import check_pool
 from posterior.storage.streams import check_stream
 from posterior.storage.term_checks import (
     check_learned_frequencies,
@@ -204,6 +207,7 @@ LEARNED: dict[type, type] = {  # what the estimators of a kind hold after a fit
     KMedoids: FittedMedoids,
     KNeighborsClassifier: FittedNeighbors,
     TableClassifier: FittedTable,
+    Pool: FittedPool,
     CountVectorizer: LearnedTerms,
     TfidfTransformer: LearnedFrequencies,
 }
@@ -332,6 +336,7 @@ def _(model: SupervisedDiscretizer) -> None:
     expect(np.array_equal(model.n_bins_, [len(c) + 1 for c in cuts]), "bins between cut points")
 
 
+check.register(FittedPool)(check_pool)
 check.register(Terms)(check_terms)
 check.register(TermCounts)(check_term_counts)
 check.register(Vocabulary)(check_vocabulary)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,6 @@ from posterior.app.cli.command import (
     DATA,
     LEFT_OUT,
     MODEL_OUT,
-    SEED,
     TARGET,
     Answer,
     busy,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from posterior.estimators.pool.candidates import Candidate
-    from posterior.estimators.table_classifier import TableClassifier
     from posterior.preprocessing.roles import Roles
     from posterior.sources.table_files import Files
 
@@ -59,12 +57,12 @@ def fit(
     stream: Annotated[
         bool, typer.Option("--stream", help="Read some rows at a time: for large files.")
     ] = False,
-    seed: SEED = 0,
 ) -> Answer:
     """Learn a model from a table, and write it to a file.
 
-    By default the models are compared as `posterior report` does, and the chosen one is written,
-    its probabilities corrected where that helps. A kind that is named is fitted as it is.
+    By default all kinds that can read the table learn from it, and they are kept together, weighed
+    on rows held out, or one of them alone, where it does as well. A kind that is named is fitted
+    as it is.
 
     With --stream, or for a pattern such as 'clicks/*.parquet', files may be larger than memory; a
     kind must be named.
@@ -85,39 +83,49 @@ def fit(
     file = files.read(data)
     with busy("learning") as step:
         if like is not None:
-            found = _as(like, target)
+            known = _as(like, target)
         else:
             roles = infer(file.frame, target, drop=drop or (), bands=asked)
-            found = _chosen(file.frame, roles, model, seed, step)
-        rows = models.labeled(found.classifier, file.frame, target)
-        known = found.classifier.fit(*rows)
+            known = _chosen(file.frame, roles, model)
+        rows = models.labeled(known, file.frame, target)
+        known.fit(*rows, **_told(known, step))
     models.save(known, out, file.frame)
     facts = {
         "data": data,
         "target": target,
-        "model": found.key,
+        "model": model if like is None else type(known).__name__,
         "rows": len(rows.y),
         "rows_without_target": file.frame.num_rows - len(rows.y),
         "columns": models.columns(known),
         "classes": known.classes_,
-        "scores": found.scores,
+        "scores": _scores(known),
         "notes": list(file.notes),
         "out": out,
     }
-    return Answer(facts, _shown(facts, found.name))
+    return Answer(facts, _shown(facts, _name(known)))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A model to be fitted."""
+def _scores(known: Any) -> dict[str, Any] | None:
+    """On rows held out, if there were some."""
+    from posterior.estimators import Classifier
+    from posterior.evaluation.held_out import SCORES
+    from posterior.evaluation.scores import measure
 
-    key: str
-    name: str
-    classifier: TableClassifier
-    scores: dict[str, Any] | None = None  # out of fold, if it was compared
+    if not isinstance(known, Classifier):
+        return None
+    return {name: asdict(measure(known.held_out_, name)) for name in SCORES}
 
 
-def _as(path: str, target: str) -> Found:
+def _name(known: Any) -> str:
+    """What a model is, for people."""
+    from posterior.estimators import Classifier
+
+    if not isinstance(known, Classifier):
+        return type(known.model).__name__
+    return " + ".join(known.members_)
+
+
+def _as(path: str, target: str) -> Any:
     """The kind of model that a file has, reading the same columns."""
     from sklearn.base import clone
 
@@ -127,38 +135,33 @@ def _as(path: str, target: str) -> Found:
             f"Expected a model of {target!r} that was fitted by this command, got {path}, of "
             f"{models.target_of(model)!r}."
         )
-    name = type(model.model).__name__
-    return Found(name, name, clone(model))
+    return clone(model)
 
 
-def _chosen(
-    table: pa.Table, roles: Roles, kind: Kind, seed: int, step: Callable[[str], None]
-) -> Found:
-    """The kind that was asked for; of several, the one that is chosen by log loss."""
-    from posterior.estimators.pool.candidates import asked_for, candidates
-    from posterior.selection import compare
+def _chosen(table: pa.Table, roles: Roles, kind: Kind) -> Any:
+    """The kind that was asked for; of several, those that do best."""
+    from posterior.estimators import Classifier
+    from posterior.estimators.pool.candidates import candidates
 
+    if kind is Kind.AUTO:
+        return Classifier(roles=roles)
     listed = candidates(roles, table.num_rows, roles.n_classes)
-    listed += [] if kind is Kind.AUTO else asked_for(roles)
-    asked = [c for c in listed if kind in (Kind.AUTO, *_names(c))]
+    asked = [c for c in listed if c.key == kind] or [c for c in listed if kind in _names(c)]
     if not asked:
         known = ", ".join(k for k in Kind if any(k in _names(c) for c in listed))
         raise ValueError(f"Expected one of {known} for these columns, got {kind}.")
     if len(asked) == 1:
-        return Found(asked[0].key, asked[0].name, asked[0].classifier)
-    comparison = compare(
-        table,
-        roles.target,
-        roles=roles,
-        models=[candidate.key for candidate in asked],
-        seed=seed,
-        progress=lambda name, done, total: step(f"comparing: {name}"),
-    )
-    best = comparison.chosen
-    assert best.candidate is not None
-    scores = {name: asdict(score) for name, score in best.scores().items()}
-    classifier = best.candidate.classifier.set_params(calibrator=best.calibrator)
-    return Found(best.key, best.name, classifier, scores)
+        return asked[0].classifier
+    return Classifier(roles=roles, models=[c.key for c in asked])
+
+
+def _told(known: Any, step: Callable[[str], None]) -> dict[str, Any]:
+    """What a fit is given besides rows: whom to tell what is done now."""
+    from posterior.estimators import Classifier
+
+    if not isinstance(known, Classifier):
+        return {}
+    return {"progress": lambda name, done, total: step(f"learning: {name}")}
 
 
 def _names(candidate: Candidate) -> tuple[str, str]:

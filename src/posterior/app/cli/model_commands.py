@@ -29,21 +29,28 @@ def inspect(model: MODEL) -> Answer:
 
 def _inside(model: Any) -> dict[str, Any]:
     """What a model of a file's table says of the model in it, and of its columns."""
+    from posterior.estimators import Classifier
     from posterior.storage.summary import summary
 
     roles = models.roles_of(model)
     if roles is None:
         return {"target": None, "calibration": None}
-    inner = summary(model.model_)
-    calibrator = model.calibrator
     read = [column.name for column in model.columns_read]
-    return {
-        "class": inner["class"],
-        "model": inner["model"],
-        "rows": inner["rows"],
+    columns = {
         "target": roles.target,
         "columns": [{"name": c.name, "role": c.role} for c in model.columns_read],
         "left_out": [c.name for c in roles.columns if c.name not in (*read, roles.target)],
+    }
+    if isinstance(model, Classifier):
+        told = ", ".join(f"{name} ({weight:.2f})" for name, weight in model.weights_.items())
+        return {**columns, "model": f"Classifier: {told}", "calibration": "the weights"}
+    inner = summary(model.model_)
+    calibrator = model.calibrator
+    return {
+        **columns,
+        "class": inner["class"],
+        "model": inner["model"],
+        "rows": inner["rows"],
         "calibration": None if calibrator is None else type(calibrator).__name__.lower(),
     }
 

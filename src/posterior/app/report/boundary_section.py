@@ -48,7 +48,7 @@ def boundary(
         model = clone(candidate.classifier).fit(rows.take(index[known]), rows.y[index[known]])
         proba = model.predict_proba(grid)
         settings = settled(candidate.classifier, rows, index)
-        accuracy = measure(out_of_fold(settings, rows, index)[0], "accuracy")
+        accuracy = measure(out_of_fold(settings, rows, index), "accuracy")
     codes = rows.codes_of(model.classes_)[proba.argmax(axis=1)]
     shown = np.flatnonzero(known)
     shown = shown[sampled_evenly(len(shown), POINTS)]

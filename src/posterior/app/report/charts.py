@@ -66,7 +66,6 @@ def _comparison(facts: Facts) -> list[Figure]:
             [_error(c.scores()[name]) for c in drawn],
             score=said,
             chosen=next((short(c.name, 28) for c in drawn if c.key == facts.choice.key), None),
-            limit=facts.choice.threshold if name == "log_loss" else None,
             percent=name == "accuracy",
         )
         better = "lower is better" if name == "log_loss" else "higher is better"

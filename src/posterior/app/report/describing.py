@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,18 @@ from posterior.app.report.report_schema import (
 )
 from posterior.data import frames
 from posterior.estimators import NaiveBayes
-from posterior.estimators.pool.candidates import candidates
-from posterior.estimators.table_classifier import TableClassifier
+from posterior.estimators.pool.choice import race
+from posterior.estimators.table_classifier import Readings, TableClassifier
 from posterior.evaluation.held_out import SCORES
 from posterior.evaluation.reliability import calibration_measure
 from posterior.evaluation.scores import Measure, measure
 from posterior.preprocessing.numbers import ScaledNumber
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
-from posterior.selection.comparison import Comparison, Judged, judge, quiet
+from posterior.selection.comparison import Comparison, Judged, judged, quiet
 from posterior.selection.labeled_rows import LabeledRows
 
+CORRECTION = "temperature and class shares"
+NAIVE = ("naive-bayes",)
 FEW_ROWS = 50
 LEVEL = 0.95
 MOST = 100
@@ -113,9 +116,7 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
     ]
     note = None
     if len(judged.index) < n_rows:
-        note = f"Compared on {len(judged.index):,} of {n_rows:,} rows, drawn by class."
-    if judged.given_up is not None:
-        note = f"Given up after {judged.given_up} folds: could not be chosen any more."
+        note = f"Compared on {len(judged.index):,} of {n_rows:,} rows, which it did not learn from."
     return CandidateFacts(
         key=judged.key,
         name=judged.name,
@@ -123,58 +124,56 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
         settings=judged.settings,
         simplicity=judged.simplicity,
         rows=len(judged.index),
-        calibration=judged.calibration,
+        calibration=CORRECTION if judged.corrected else None,
         **{name: measure(judged.held_out, name) for name in SCORES},
         calibration_error=calibration,
         folds=folds,
-        log_loss_uncalibrated=judged.raw.log_loss if judged.calibration else None,
+        log_loss_uncalibrated=judged.raw.log_loss if judged.corrected else None,
         seconds=judged.seconds,
         note=note,
     )
 
 
-def choice_facts(comparison: Comparison, seed: int) -> Choice:
+def choice_facts(comparison: Comparison) -> Choice:
     """The model that was picked, in words."""
     chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
     least = f"{best.name} has the least log loss, {best.log_loss}"
-    if comparison.judged[0].given_up is not None:
-        least += ", of the models that were scored on all folds"
-    if chosen is best:
-        why = least
-        others = [j for j in comparison.judged if j.candidate and j is not chosen]
-        if any(j.simplicity < chosen.simplicity for j in others):
-            why += ", and no simpler model comes within one standard error of it."
-        else:
-            why += ", and no model is simpler." if others else "."
+    others = [j for j in comparison.judged if j.is_model and j is not chosen]
+    if chosen is not best:
+        why = f"{least}; {chosen.name} is simpler, and as good by differences row by row."
+    elif not others:
+        why = f"{least}."
+    elif chosen.candidate is None:
+        weights = comparison.classifier.weights_
+        weighed = ", ".join(f"{name} {w:.2f}" for name, w in ranked(weights))
+        why = f"{least}: a weighted sum of log probabilities ({weighed}). "
+        why += f"The best model alone is {others[0].name}, {others[0].log_loss}."
     else:
-        why = f"{least}; {chosen.name} is simpler, and its {chosen.log_loss.value:.3f} is within "
-        why += "one standard error of that."
-    if chosen.calibration:
+        why = f"{least}, and is kept alone: all together do no better."
+    if chosen.corrected:
         correction = (
-            f"Its probabilities are corrected ({chosen.calibration}), which lowers log loss from "
-            f"{chosen.raw.log_loss:.3f} to {chosen.log_loss.value:.3f} out of fold."
+            f"Its log odds are scaled and the shares of the classes moved ({CORRECTION}): log loss "
+            f"is {chosen.raw.log_loss:.3f} before and {chosen.log_loss.value:.3f} after that, each "
+            "fifth of the rows by what the others say."
         )
     else:
-        correction = (
-            "Its probabilities are as the model says: no correction lowers log loss by more than "
-            "its standard error."
-        )
+        correction = "The weights calibrate it: their sum scales the log odds."
     return Choice(
         key=chosen.key,
         name=chosen.name,
         best_key=best.key,
-        threshold=comparison.threshold,
+        threshold=best.log_loss.value,
         sentence=why,
-        calibration=chosen.calibration,
+        calibration=CORRECTION if chosen.corrected else None,
         calibration_sentence=correction,
         summary=_summary(comparison, target),
-        without_leaks=_without_leaks(comparison, seed),
+        without_leaks=_without_leaks(comparison),
     )
 
 
 def _summary(comparison: Comparison, target: str) -> str:
     chosen = comparison.chosen
-    (base,) = (j for j in comparison.judged if j.candidate is None)
+    (base,) = (j for j in comparison.judged if not j.is_model)
     largest = np.bincount(comparison.rows.codes).max() / len(comparison.rows)
     gain = base.log_loss.value - chosen.log_loss.value
     text = (
@@ -194,7 +193,12 @@ def percent(found: Measure) -> str:
     return f"{100 * found.value:.1f} %{error}"
 
 
-def _without_leaks(comparison: Comparison, seed: int) -> list[WithoutColumn]:
+def ranked(weights: dict[str, float]) -> list[tuple[str, float]]:
+    """The heaviest first."""
+    return sorted(weights.items(), key=lambda each: -each[1])
+
+
+def _without_leaks(comparison: Comparison) -> list[WithoutColumn]:
     """What naive Bayes can do without a column that alone gives the answer away."""
     roles, rows = comparison.roles, comparison.rows
     found = []
@@ -203,9 +207,9 @@ def _without_leaks(comparison: Comparison, seed: int) -> list[WithoutColumn]:
         rest = roles.without(name)
         if not rest.table:
             continue
-        first = candidates(rest, len(rows), len(rows.classes))[0]
-        judged = judge(first, rows, seed)
-        found.append(WithoutColumn(name, judged.log_loss, judged.accuracy))
+        (naive,) = race(rest, replace(rows.dealt, X=Readings(rows.dealt.X.frame)), NAIVE).runners
+        without = judged(naive, rows)
+        found.append(WithoutColumn(name, without.log_loss, without.accuracy))
     return found
 
 

@@ -22,6 +22,7 @@ from posterior.app.report.describing import (
     logistic_parameters,
     missing_cells,
     naive_bayes_parameters,
+    ranked,
 )
 from posterior.app.report.distributions_section import distributions
 from posterior.app.report.held_out_evidence import HeldOutEvidence
@@ -39,8 +40,7 @@ from posterior.app.report.subgroups_section import by_subgroup, missing_facts, p
 from posterior.app.report.surprises_section import surprises
 from posterior.app.report.telling_words import TellingWords
 from posterior.data import frames
-from posterior.estimators import NaiveBayes
-from posterior.estimators.table_classifier import TableClassifier
+from posterior.estimators import Classifier, NaiveBayes
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
@@ -61,7 +61,7 @@ class Study:
     """A report's facts, the model that was chosen, and the comparison behind both."""
 
     facts: Facts
-    model: TableClassifier  # of all rows
+    model: Classifier  # of all rows
     comparison: Comparison
 
 
@@ -121,12 +121,12 @@ def study(
         comparison = compare(frame, target, roles=roles, seed=seed, progress=progress)
     rows, chosen = comparison.rows, comparison.chosen
     with clock.step("model"):
-        model = comparison.fit()
+        model = comparison.classifier
     with clock.step("scores"):
         data = data_facts(frame, rows, roles, source, tuple(notes))
         gaps = missing_cells(rows.frame, roles.used)
         judged = [("", chosen.held_out)]
-        if chosen.calibration:
+        if chosen.corrected:
             judged.append((" before calibration", chosen.raw))
     with clock.step("learning curves"):
         listed = {j.key: j.candidate for j in comparison.judged if j.candidate is not None}
@@ -137,7 +137,7 @@ def study(
     with clock.step("evidence"):
         held_out_evidence = HeldOutEvidence.of(rows, roles, seed) if roles.table else None
         evidence = [] if held_out_evidence is None else held_out_evidence.features()
-        ranked = [feature.name for feature in evidence]
+        telling = [feature.name for feature in evidence]
     with clock.step("distributions"):
         numbers: list[NumberDistribution] = []
         categories: list[CategoryDistribution] = []
@@ -145,14 +145,14 @@ def study(
         if held_out_evidence is not None:
             with quiet():
                 naive = NaiveBayes().fit(held_out_evidence.table, rows.y)
-            columns = [roles[name] for name in ranked]
+            columns = [roles[name] for name in telling]
             numbers, categories = distributions(rows, columns, naive, held_out_evidence.table)
-            parameters = [naive_bayes_parameters(naive, ranked)]
+            parameters = [naive_bayes_parameters(naive, telling)]
     with clock.step("parameters"):
         logistic = logistic_parameters(comparison, rows)
         parameters += [logistic] if logistic is not None else []
     with clock.step("boundary"):
-        picture = boundary(rows, roles, ranked, chosen.key, seed)
+        picture = boundary(rows, roles, telling, _heaviest(comparison), seed)
     with clock.step("rows"):
         multinomial = listed.get("text-multinomial")
         words = None if multinomial is None else TellingWords.learn(rows, roles, multinomial)
@@ -170,7 +170,7 @@ def study(
         data=data,
         candidates=[candidate_facts(j, len(rows)) for j in comparison.judged],
         failures=[Failure(name, reason) for name, reason in comparison.failures],
-        choice=choice_facts(comparison, seed),
+        choice=choice_facts(comparison),
         reliability=[reliability(h, chosen.name + said) for said, h in judged],
         confusion=confusion(chosen.held_out).tolist(),
         roc=roc(chosen.held_out),
@@ -187,7 +187,7 @@ def study(
         parameters=parameters,
         snippets=snippets(source, roles),
         predictions=predictions(chosen, rows),
-        how=how(comparison, seed, held_out_evidence),
+        how=how(comparison, held_out_evidence),
     )
     return Study(found, model, comparison)
 
@@ -227,22 +227,26 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
     ]
 
 
-def how(comparison: Comparison, seed: int, held_out_evidence: HeldOutEvidence | None) -> list[str]:
+def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> list[str]:
     """Sentences that say what the numbers mean."""
     n_folds = comparison.rows.n_folds
+    one = len(comparison.chosen.index) < len(comparison.rows)
     said = [
-        f"Rows were dealt out to {n_folds} folds by class, by chance (seed {seed}); all models "
-        "were compared on the same folds, each row predicted by models that never saw it.",
+        f"Rows were dealt out to {n_folds} folds by class and content, so that their order does "
+        "not matter; all models were compared on the same folds, each row predicted by models "
+        "that never saw it"
+        + (", one fold of them, which is enough of so many rows." if one else "."),
         "Log loss is the mean of -log of the probability that a row's own class got, in nats; the "
         "Brier score is the mean squared distance between probabilities and the truth, summed over "
         "classes; standard errors are from fold to fold.",
         "The calibration error is the mean distance between the probabilities of about equally "
         "probable rows and the share of them that came true; its standard error is a jackknife "
         "over folds.",
-        "The model is the simplest whose log loss is within one standard error of the least. "
-        f"Simple to less simple: {', '.join(_by_simplicity(comparison))}.",
-        "Probabilities are corrected by a temperature or by rising steps only where that lowers "
-        "log loss by more than its standard error, each fold by what the others say.",
+        "All together is the sum of the models' log probabilities, by the weights of least log "
+        "loss on rows held out; it is scored with each fifth of these weighed by the others. One "
+        "model is kept alone where its log loss is not above that.",
+        "A model alone is scored at the temperature and class shares of least log loss, found in "
+        "the same way.",
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
@@ -251,23 +255,10 @@ def how(comparison: Comparison, seed: int, held_out_evidence: HeldOutEvidence | 
             f"The evidence of columns and the rows unlike all others are those of "
             f"{len(held_out_evidence.index):,} of {len(comparison.rows):,} rows, drawn by class."
         )
-    sampled = [j for j in comparison.judged if len(j.index) < len(comparison.rows)]
-    said += [
-        f"{j.name} was compared on {len(j.index):,} of {len(comparison.rows):,} rows, since its "
-        "time grows faster than the rows."
-        for j in sampled
-        if j.given_up is None
-    ]
-    early = [f"{j.name} (after {j.given_up})" for j in sampled if j.given_up is not None]
-    if early:
-        said.append(
-            "Models were given up before the last fold once they could not be chosen any more, by "
-            "two standard errors of the difference to the best one, row by row: "
-            f"{', '.join(early)}."
-        )
     return said
 
 
-def _by_simplicity(comparison: Comparison) -> list[str]:
-    models = [j for j in comparison.judged if j.candidate is not None]
-    return [j.name for j in sorted(models, key=lambda j: j.simplicity)]
+def _heaviest(comparison: Comparison) -> str:
+    """The key of the model that counts most."""
+    name = ranked(comparison.classifier.weights_)[0][0]
+    return next(j.key for j in comparison.judged if j.name == name)

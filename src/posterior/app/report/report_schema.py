@@ -62,11 +62,11 @@ class CandidateFacts:
 
     key: str  # majority, naive-bayes, discriminant, logistic, neighbors, text-multinomial, ...
     name: str  # for people: "Naive Bayes"
-    kind: Literal["baseline", "generative", "discriminative", "by example"]
+    kind: str  # baseline, generative, discriminative, by example, pool
     settings: str  # what was fitted, one sentence
-    simplicity: int  # 0 is the simplest; the one-standard-error rule goes by this order
+    simplicity: int  # 0 is the simplest
     rows: int  # scored out of fold; fewer than all where the step was sampled
-    calibration: str | None  # "temperature", "isotonic" or None: what lowers its log loss
+    calibration: str | None  # how its probabilities are corrected, if they are
     log_loss: Measure
     accuracy: Measure
     brier: Measure
@@ -95,7 +95,7 @@ class Choice:
     key: str
     name: str
     best_key: str  # of least log loss
-    threshold: float  # least log loss + one standard error
+    threshold: float  # the least log loss
     sentence: str  # why this one
     calibration: str | None
     calibration_sentence: str

@@ -10,7 +10,7 @@ import numpy as np
 from posterior.app.models import columns, reads_documents
 from posterior.data.names import plain
 from posterior.data.typing import Array
-from posterior.estimators import Additive, KNeighborsClassifier, TableClassifier
+from posterior.estimators import Additive, Classifier, KNeighborsClassifier, TableClassifier
 from posterior.neighbors.mixed_rows import MixedRows
 from posterior.preprocessing.numbers import Levels
 from posterior.preprocessing.roles import ColumnRole
@@ -38,6 +38,10 @@ class Column:
 
 def columns_of(model: Any) -> tuple[Column, ...]:
     """The columns that a fitted model reads, in its order."""
+    if isinstance(model, Classifier):
+        known = [_values(member) for member in model.members_.values()]
+        values = {name: words for each in known[::-1] for name, words in each.items()}
+        return tuple(_of_role(role, values) for role in model.columns_read)
     if isinstance(model, TableClassifier):
         return tuple(_of_role(role, _values(model)) for role in model.columns_read)
     if reads_documents(model):

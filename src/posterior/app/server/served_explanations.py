@@ -17,6 +17,7 @@ from posterior.app import explanations
 from posterior.app.server.api_schema import Row
 from posterior.app.server.served import Served
 from posterior.data.typing import Array, Floats
+from posterior.estimators import TableClassifier
 from posterior.estimators.text.text_explanation import Mark
 from posterior.generative.evidence_terms import Evidence
 
@@ -104,7 +105,7 @@ def _names(evidence: Evidence, served: Served) -> list[str]:
     names = [str(name) for name in evidence.feature_names]
     if served.documents or names[:1] != ["0"]:
         return names
-    if served.roles is not None and served.model.reads == "numbers":
+    if isinstance(served.model, TableClassifier) and served.model.reads == "numbers":
         known = served.model.numbers_.names().tolist()
     else:
         known = [column.name for column in served.columns]

@@ -24,7 +24,7 @@ POOLED = "The weighted sum of the log probabilities of all that help, weighed on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class Runner:
     """A model, or all as one, and how it did on rows held out."""
 
     key: str
@@ -39,6 +39,11 @@ class Judged:
     seconds: float
 
     @property
+    def alone(self) -> bool:
+        """Whether it is one model."""
+        return self.candidate is not None
+
+    @property
     def losses(self) -> Floats:
         """-log p(y | x) of each row."""
         return self.held_out.losses()["log_loss"]
@@ -48,21 +53,26 @@ class Judged:
 class Race:
     """All that were tried on some rows, and those that could not read them."""
 
-    judged: tuple[Judged, ...]
+    runners: tuple[Runner, ...]
     failures: tuple[tuple[str, str], ...]  # names and reasons
 
-    def chosen(self, tolerance: float) -> Judged:
+    @property
+    def best(self) -> Runner:
+        """The one of the least loss."""
+        return min(self.runners, key=lambda each: (each.held_out.log_loss, each.simplicity))
+
+    def chosen(self, tolerance: float) -> Runner:
         """The simplest whose loss is within some standard errors of the least, row by row.
 
         A tolerance of zero takes the least, and one model before all together if they are level.
         """
-        best = min(self.judged, key=lambda each: (each.held_out.log_loss, each.simplicity))
-        near = [each for each in self.judged if behind(each, best) <= tolerance]
+        best = self.best
+        near = [each for each in self.runners if behind(each, best) <= tolerance]
         return min([best, *near], key=lambda each: (each.simplicity, each.held_out.log_loss))
 
-    def table(self, kept: Judged) -> Table:
+    def table(self, kept: Runner) -> Table:
         """By log loss, the least first."""
-        ranked = sorted(self.judged, key=lambda each: each.held_out.log_loss)
+        ranked = sorted(self.runners, key=lambda each: each.held_out.log_loss)
         return Table(
             {
                 "model": np.array([each.name for each in ranked], object),
@@ -74,7 +84,7 @@ class Race:
         )
 
 
-def behind(each: Judged, best: Judged) -> float:
+def behind(each: Runner, best: Runner) -> float:
     """The mean difference of two losses row by row, in standard errors of it."""
     apart = each.losses - best.losses
     mean = float(np.average(apart, weights=best.held_out.weight))
@@ -90,7 +100,7 @@ def race(
 ) -> Race:
     """Every model that can read these columns, learned from all rows, and all of them together."""
     entered = entries(roles, len(rows.codes), len(rows.classes), models)
-    found: list[Judged] = []
+    found: list[Runner] = []
     failures: list[tuple[str, str]] = []
     for i, candidate in enumerate(entered):
         if progress is not None:
@@ -125,14 +135,14 @@ def entries(
     return [c for c in listed if c.key in models]
 
 
-def alone(candidate: Candidate, trial: Trial, rows: DealtRows, seconds: float) -> Judged:
+def alone(candidate: Candidate, trial: Trial, rows: DealtRows, seconds: float) -> Runner:
     """A model by itself, at the sharpness that suits it best."""
     c, raw = candidate, answered(floored(trial.said), rows)
     told = c.key, c.name, c.kind, c.simplicity, c.settings, c
-    return Judged(*told, (trial,), raw, together([trial], rows), seconds)
+    return Runner(*told, (trial,), raw, together([trial], rows), seconds)
 
 
-def all_together(found: Sequence[Judged], rows: DealtRows) -> list[Judged]:
+def all_together(found: Sequence[Runner], rows: DealtRows) -> list[Runner]:
     """The pool, where there are several."""
     if len(found) < 2:
         return []
@@ -142,7 +152,7 @@ def all_together(found: Sequence[Judged], rows: DealtRows) -> list[Judged]:
     simplicity = 1 + max(each.simplicity for each in found)
     seconds = time.perf_counter() - started
     told = POOL, "All together", POOL, simplicity, POOLED, None
-    return [Judged(*told, trials, held_out, held_out, seconds)]
+    return [Runner(*told, trials, held_out, held_out, seconds)]
 
 
 class quiet(warnings.catch_warnings):  # noqa: N801

@@ -17,14 +17,14 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
-from posterior.estimators.pool.choice import Progress, race
+from posterior.estimators.pool.choice import Progress, Race, race
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.weighing import pooled
 from posterior.estimators.table_classifier import Readings
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.infer_roles import infer
-from posterior.preprocessing.roles import Roles
+from posterior.preprocessing.roles import ColumnRole, Roles
 
 
 class Classifier(Pool):
@@ -103,17 +103,24 @@ class Classifier(Pool):
         self._validate_params()
         target = y if isinstance(y, str) else None
         X, y = self._with_target(X, y)
-        columns = Columns(type(self).__name__).of(X)
         frame = _frame(X)
-        classes, codes = validate.labels(y, len(frame))
+        classes, codes = validate.labels(y, frames.as_frame(frame).shape[0])  # type: ignore[union-attr]
         weight = validate.weights(sample_weight, len(codes))
         roles = self.roles
         if roles is None:
             roles = _roles(frame, y, target)
         rows = DealtRows.of(frame, codes, classes, weight)
         rows = replace(rows, X=Readings(rows.X))
-        tried = race(roles, rows, self.models, progress)
+        places = Columns(type(self).__name__).of(X) if frame is not X else None
+        return self.after(race(roles, rows, self.models, progress), rows, roles, places)
+
+    def after(
+        self, tried: Race, rows: DealtRows, roles: Roles, places: Columns | None = None
+    ) -> Self:
+        """What was learned in a race of models; of an array, columns are known by their places."""
         kept = tried.chosen(self.tolerance)
+        names = tuple(column.name for column in roles.used)
+        columns = places or Columns(type(self).__name__, len(names), names)
         fitted = pooled(kept.trials, rows, columns)
         self.fitted_ = replace(fitted, roles=roles, losses=tried.table(kept))
         return self
@@ -129,6 +136,11 @@ class Classifier(Pool):
         check_is_fitted(self)
         names = np.array([column.name for column in self.roles_.used], object)
         return self.fitted_.evidence(self._readings(X), names)
+
+    @property
+    def columns_read(self) -> tuple[ColumnRole, ...]:
+        """The columns that models are given."""
+        return self.roles_.used
 
     def _readings(self, X: Any) -> Readings:
         return Readings(_frame(X, self.fitted_.columns))
