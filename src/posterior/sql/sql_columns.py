@@ -140,6 +140,8 @@ def spellings(level: str, levels: Iterable[str]) -> list[str]:
         found.append(f"{level}.0")
         if known <= {"0", "1"}:
             found.append("true" if level == "1" else "false")
+        if level == "0":
+            found += ["-0", "-0.0"]
     return [s for s in dict.fromkeys(found) if s == level or s not in known]
 
 

@@ -11,24 +11,29 @@ from sqlglot import exp
 from posterior.data.names import feature_names, plain
 from posterior.estimators import TextClassifier
 from posterior.sql import (  # noqa: F401
+    class_mixtures,
     clusters,
     generative,
     sql_additive,
+    sql_dependence,
     sql_documents,
     sql_logistic,
     table_model,
+    whole_rows,
 )
 from posterior.sql.expressions import (
     LEAST,
     SQL,
+    as_double,
     cases,
     column,
-    double,
     equals,
+    greatest,
     identifier,
     label,
     named,
     number,
+    share,
     table_named,
     times,
     total,
@@ -38,10 +43,8 @@ from posterior.sql.sql_columns import TABLE, Column, Sheet, source_names
 from posterior.sql.sql_scores import Scores, scores
 
 Translation = Callable[[SQL], SQL]
-ZERO = number(0.0)
 MOST_COLUMNS = {"postgres": 1664, "sqlite": 2000}  # of a step
 MOST_CHARACTERS = {"bigquery": 1_000_000}
-FAR = -700.0  # scores so far behind have a share of zero; PostgreSQL's exp refuses them
 
 
 def _duckdb(node: SQL) -> SQL:
@@ -111,7 +114,7 @@ def written(
     columns: Sequence[str] | None,
     keep: str | Sequence[str] | None,
     classes: Sequence[Any] | None,
-    evidence: bool,
+    explain: bool,
 ) -> str:
     """The query as text."""
     if dialect not in DIALECTS:
@@ -136,8 +139,10 @@ def written(
             f"Expected one of the dialects {sorted(found.before.dialects)}, whose databases cut "
             f"text by a pattern into rows of words, got {dialect!r}."
         )
+    if explain and found.explained is not None:
+        found = found.explained()
     query = Query(sheet, kept, found, _labels(found, classes))
-    answer = query.select(table, evidence, dialect)
+    answer = query.select(table, explain, dialect)
     _check_limit("columns", query.width, MOST_COLUMNS.get(dialect), dialect)
     text: str = adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
     _check_limit("characters", len(text), MOST_CHARACTERS.get(dialect), dialect)
@@ -148,7 +153,7 @@ def _check_limit(what: str, needed: int, most: int | None, dialect: str) -> None
     if most is not None and needed > most:
         raise ValueError(
             f"Expected a query of at most {most:,} {what}, which is the limit of {dialect}, but "
-            f"this one needs {needed:,}. Leave evidence out, or fit a model of fewer columns or "
+            f"this one needs {needed:,}. Leave explain out, or fit a model of fewer columns or "
             "terms."
         )
 
@@ -171,11 +176,6 @@ def _labels(found: Scores, classes: Sequence[Any] | None) -> list[Any]:
     return [plain(c) for c in given]
 
 
-def _as_double(score: SQL) -> SQL:
-    """A score of numbers alone would be a decimal to PostgreSQL."""
-    return score if score.find(exp.Column) else double(score)
-
-
 class Query:
     """Steps with names: what one computes, the next ones mention."""
 
@@ -194,7 +194,7 @@ class Query:
     def _by_class(self, what: str) -> list[str]:
         return [self.sheet.unused(f"{what}_{c}") for c in self.classes]
 
-    def select(self, table: str | Sequence[str], evidence: bool, dialect: str) -> SQL:
+    def select(self, table: str | Sequence[str], explain: bool, dialect: str) -> SQL:
         source = table_named(table_parts(table), TABLE)
         rows = exp.Select().from_(source)
         if self.found.before is not None:
@@ -207,16 +207,16 @@ class Query:
             self._step(name, columns)
         terms = [list(term.scores) for term in self.found.terms]
         shown: list[str] = []
-        if evidence:
+        if explain:
             names = [self._by_class(f"evidence_{term.name}") for term in self.found.terms]
-            values = [_as_double(score) for term in terms for score in term]
+            values = [as_double(score) for term in terms for score in term]
             shown = [name for row in names for name in row]
             self._step("terms", dict(zip(shown, values, strict=True)))
             terms = [[column(name) for name in row] for row in names]
-        self._step("scores", dict(zip(self.score, self._scores(terms), strict=True)))
+        self._step("scores", dict(zip(self.score, self.found.total(terms), strict=True)))
         if self.found.rules_out:
             self._step("possible", self._leveled())
-        self._step("ranked", {self.best: self._largest()})
+        self._step("ranked", {self.best: greatest([column(name) for name in self.score])})
         self._step("weighed", dict(zip(self.share, self._shares(), strict=True)))
         self._step("summed", {self.whole: total([column(name) for name in self.share])})
         return self._answer(shown)
@@ -227,15 +227,6 @@ class Query:
         columns = [named(value, alias) for alias, value in more.items()]
         self.steps[self.sheet.unused(name)] = exp.select("*", *columns).from_(before)
 
-    def _scores(self, terms: list[list[SQL]]) -> list[SQL]:
-        """prior_k + Σⱼ term_kj"""
-        known = [] if self.found.known is None else [[column(self.found.known)] * len(self.score)]
-        terms = [*known, *terms]
-        return [
-            _as_double(total([number(prior), *(term[k] for term in terms if term[k] != ZERO)]))
-            for k, prior in enumerate(self.found.prior)
-        ]
-
     def _leveled(self) -> dict[str, SQL]:
         """What is impossible for two reasons is no less possible than for one."""
         before, self.score = self.score, self._by_class("possible")
@@ -245,25 +236,15 @@ class Query:
         ]
         return dict(zip(self.score, values, strict=True))
 
-    def _largest(self) -> SQL:
-        first, *others = (column(name) for name in self.score)
-        return exp.Greatest(this=first, expressions=others) if others else first
-
     def _shares(self) -> list[SQL]:
         """share_k exp(scale (s_k - max s))"""
         found = []
         for k, name in enumerate(self.score):
             behind = exp.Sub(this=column(name), expression=column(self.best))
-            scaled = (
-                times(number(self.found.scale), behind.copy())
-                if self.found.scale != 1
-                else behind.copy()
-            )
-            share = exp.Exp(this=scaled)
+            part = share(behind, self.found.scale)
             if self.found.shares is not None:
-                share = times(number(self.found.shares[k]), share)
-            far = exp.LT(this=behind.copy(), expression=number(FAR / self.found.scale))
-            found.append(cases([(far, number(0.0))], share))
+                part = times(number(self.found.shares[k]), part)
+            found.append(part)
         return found
 
     def _answer(self, shown: list[str]) -> SQL:
