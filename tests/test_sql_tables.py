@@ -106,7 +106,28 @@ def test_numbers_and_truths_may_be_categories(model, dialect):
     y = np.where(frame["c"], frame["a"] > 1, frame["b"] > 0).astype(int)
     model.fit(frame, y)
     frame.loc[0, "a"], frame.loc[1, "a"], frame.loc[2, "d"] = 17.0, np.nan, 0.25
+    frame.loc[frame.index[frame["a"] == 0][1:3], "a"] = -0.0
     check(model, frame, dialect)
+
+
+@on_each
+def test_categories_are_found_however_a_database_writes_a_number(dialect):
+    values = [0.1 + 0.2, 1 / 3, 1e-5, 1.5e-7, 1e20, 1e22, 123456789.125, 1e15, -7.0]
+    frame = pd.DataFrame({"a": values * 4})
+    y = np.arange(len(frame)) % len(values) % 2
+    check(TAN(categories=True).fit(frame, y), frame, dialect)
+
+
+@on_each
+@pytest.mark.parametrize(
+    "model", [posterior.MultinomialNB(), posterior.BernoulliNB(), posterior.ComplementNB()], ids=str
+)
+def test_counts_of_words_in_columns_are_answered_too(model, dialect):
+    random = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    counts = random.poisson(0.5 + (np.arange(6) % 3 == y[:, None]), (60, 6))
+    frame = pd.DataFrame(counts, columns=["free", "call", "lunch", "noon", "it's", 'the "end"'])
+    check(model.fit(frame, y), frame, dialect)
 
 
 @on_each

@@ -16,6 +16,11 @@ from posterior.sql.sql_columns import Column, Sheet
 from posterior.sql.sql_scores import Scores, Term, scores
 from posterior.sql.whole_rows import row_scores
 
+REFUSED = (
+    "Expected a model whose scores are sums over columns to explain, got MixtureClassifier with "
+    "several components a class. Leave explain out, or fit it with n_components=1."
+)
+
 
 @scores.register
 def _(model: MixtureClassifier, columns: Sequence[Column]) -> Scores:
@@ -35,7 +40,7 @@ def _(model: MixtureClassifier, columns: Sequence[Column]) -> Scores:
     summing, summed = log_sums(sheet, own)
     terms = [Term("components", [column(name) for name in summed])]
     return Scores(
-        classes, np.zeros(len(classes)), terms, steps={**steps, **summing}, explained=_refused
+        classes, np.zeros(len(classes)), terms, steps={**steps, **summing}, refused=REFUSED
     )
 
 
@@ -51,10 +56,3 @@ def _left_open(
         for level, name in zip(levels, names, strict=True)
     }
     return levels
-
-
-def _refused() -> Scores:
-    raise TypeError(
-        "Expected a model whose scores are sums over columns to explain, got MixtureClassifier "
-        "with several components a class. Leave explain out, or fit it with n_components=1."
-    )

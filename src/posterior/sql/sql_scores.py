@@ -47,7 +47,10 @@ class Scores:
     # columns that terms mention, made of the cells and of each other: each step of those before
     steps: Mapping[str, Mapping[str, SQL]] = field(default_factory=dict)
     known: Sequence[str] = ()  # columns that are zero, or NULL where a row has no answer
-    explained: Callable[[], Scores] | None = None  # in terms of columns, if these are not
+    # evidence, where it is not the terms: terms to show, how to come to them, or why there is none
+    shown: Sequence[Term] | None = None
+    explained: Callable[[], Scores] | None = None
+    refused: str | None = None
 
     @property
     def rules_out(self) -> bool:

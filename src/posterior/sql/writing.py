@@ -139,14 +139,21 @@ def written(
             f"Expected one of the dialects {sorted(found.before.dialects)}, whose databases cut "
             f"text by a pattern into rows of words, got {dialect!r}."
         )
-    if explain and found.explained is not None:
-        found = found.explained()
-    query = Query(sheet, kept, found, _labels(found, classes))
+    if explain:
+        found = explained(found)
+    query = Query(sheet, kept, sources, found, _labels(found, classes))
     answer = query.select(table, explain, dialect)
     _check_limit("columns", query.width, MOST_COLUMNS.get(dialect), dialect)
     text: str = adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
     _check_limit("characters", len(text), MOST_CHARACTERS.get(dialect), dialect)
     return text
+
+
+def explained(found: Scores) -> Scores:
+    """The same in terms of columns."""
+    if found.refused is not None:
+        raise TypeError(found.refused)
+    return found if found.explained is None else found.explained()
 
 
 def _check_limit(what: str, needed: int, most: int | None, dialect: str) -> None:
@@ -179,8 +186,16 @@ def _labels(found: Scores, classes: Sequence[Any] | None) -> list[Any]:
 class Query:
     """Steps with names: what one computes, the next ones mention."""
 
-    def __init__(self, sheet: Sheet, kept: list[str], found: Scores, classes: list[Any]) -> None:
-        self.sheet, self.kept, self.found, self.classes = sheet, kept, found, classes
+    def __init__(
+        self,
+        sheet: Sheet,
+        kept: Sequence[str],
+        sources: Sequence[str],
+        found: Scores,
+        classes: Sequence[Any],
+    ) -> None:
+        self.sheet, self.kept, self.read = sheet, kept, [*kept, *sources]
+        self.found, self.classes = found, classes
         self.predicted, self.posterior = sheet.unused("predicted"), self._by_class("p")
         self.score, self.share = self._by_class("score"), self._by_class("share")
         self.best, self.whole = sheet.unused("best_score"), sheet.unused("all_shares")
@@ -198,7 +213,7 @@ class Query:
         source = table_named(table_parts(table), TABLE)
         rows = exp.Select().from_(source)
         if self.found.before is not None:
-            self.steps, rows = self.found.before.from_(source, self.kept, dialect)
+            self.steps, rows = self.found.before.from_(source, self.read, dialect)
         cells = [named(value, alias) for alias, value in self.sheet.cells.items()]
         numbered = [] if self.found.before is None else [self.found.before.row]
         kept = [column(name, TABLE) for name in (*self.kept, *numbered)]
@@ -208,11 +223,13 @@ class Query:
         terms = [list(term.scores) for term in self.found.terms]
         shown: list[str] = []
         if explain:
-            names = [self._by_class(f"evidence_{term.name}") for term in self.found.terms]
-            values = [as_double(score) for term in terms for score in term]
+            told = self.found.terms if self.found.shown is None else self.found.shown
+            names = [self._by_class(f"evidence_{term.name}") for term in told]
+            values = [as_double(score) for term in told for score in term.scores]
             shown = [name for row in names for name in row]
             self._step("terms", dict(zip(shown, values, strict=True)))
-            terms = [[column(name) for name in row] for row in names]
+            if self.found.shown is None:
+                terms = [[column(name) for name in row] for row in names]
         self._step("scores", dict(zip(self.score, self.found.total(terms), strict=True)))
         if self.found.rules_out:
             self._step("possible", self._leveled())
