@@ -473,6 +473,8 @@ def fish(n: int = 200) -> pd.DataFrame:
     [
         (posterior.NaiveBayes(), "table"),
         (posterior.Additive(rounds=20), "table"),
+        (posterior.AODE(), "table"),
+        (posterior.TAN(), "numbers"),
         (posterior.LogisticRegression(), "numbers"),
         (posterior.LinearDiscriminantAnalysis(), "numbers"),
         (posterior.QuadraticDiscriminantAnalysis(), "numbers"),

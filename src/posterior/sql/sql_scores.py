@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any, Protocol
 
@@ -58,6 +58,11 @@ class Scores:
         cells = [score for term in self.terms for score in term.scores]
         steps = [value for step in self.steps.values() for value in step.values()]
         return bool(np.isneginf(self.prior).any()) or any(map(has_infinity, [*cells, *steps]))
+
+    def changed(self, how: Callable[[Scores], Scores]) -> Scores:
+        """Other scores made of these, and of these as they are explained."""
+        told = self.explained
+        return replace(how(self), explained=None if told is None else lambda: how(told()))
 
     def total(self, terms: Sequence[Sequence[SQL]]) -> list[SQL]:
         """prior_k + Σⱼ term_kj of the terms, which may go by other names now."""
