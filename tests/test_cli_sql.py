@@ -64,7 +64,9 @@ def test_json_has_the_query_too(penguins):
     assert told["dialect"] == "sqlite"
     assert told["sql"] + "\n" == run("sql", model, "-d", "sqlite", "--table", "zoo.birds")
     assert '"zoo"."birds"' in told["sql"]
-    assert "evidence_island_Adelie" in run("sql", model, "--evidence")
+    explained = run("sql", model, "--explain")
+    assert "evidence_island_Adelie" in explained
+    assert run("sql", model, "--evidence") == explained  # as it was called
 
 
 def test_clusters_count_from_one_as_predict_has_them(tmp_path):

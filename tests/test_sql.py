@@ -224,7 +224,7 @@ def test_a_row_that_lacks_a_cell_the_model_needs_has_no_answer(dialect):
 def test_evidence_is_that_of_the_model_up_to_what_classes_share(model, dialect):
     X, y = iris()
     evidence = model.fit(X, y).evidence(X)
-    answer = check(model, X, dialect, evidence=True)
+    answer = check(model, X, dialect, explain=True)
     names = [f"evidence_{f}_{c}" for f in evidence.feature_names for c in evidence.classes]
     assert [c for c in answer if c.startswith("evidence_")] == names
     given = answer[names].to_numpy().reshape(len(X), -1, 3).swapaxes(1, 2)
@@ -234,13 +234,20 @@ def test_evidence_is_that_of_the_model_up_to_what_classes_share(model, dialect):
     )
 
 
+def test_the_name_that_explain_had_still_works_and_warns():
+    X, y = iris()
+    model = posterior.GaussianNB().fit(X, y)
+    with pytest.warns(FutureWarning, match="explain="):
+        assert to_sql(model, evidence=True) == to_sql(model, explain=True)
+
+
 @on_each
 def test_no_name_leaves_its_quotes(dialect):
     random = np.random.default_rng(0)
     X = pd.DataFrame({EVIL: random.normal(size=60), "word": [EVIL, "a'b", 'c"d'] * 20})
     y = np.array([EVIL, "\\", "it's"] * 20)
     model = posterior.NaiveBayes().fit(X, y)
-    query = to_sql(model, dialect, ("x'; drop table y; --",), evidence=True)
+    query = to_sql(model, dialect, ("x'; drop table y; --",), explain=True)
     answer = ENGINES[dialect](query, X, "x'; drop table y; --")
     assert answer["predicted"].tolist() == model.predict(X).tolist()
     np.testing.assert_allclose(answer.iloc[:, 3:6], model.predict_proba(X), atol=1e-9)
@@ -251,7 +258,7 @@ def test_no_name_leaves_its_quotes(dialect):
 def test_every_dialect_reads_its_query_back(dialect):
     X = pd.DataFrame({EVIL: [1.0, 2.0, 5.0, 7.0], "word": [EVIL, "a", "b", "a"]})
     model = posterior.NaiveBayes().fit(X, [EVIL, EVIL, "no", "no"])
-    query = to_sql(model, dialect, "a.b", evidence=True)
+    query = to_sql(model, dialect, "a.b", explain=True)
     (tree,) = sqlglot.parse(query, read=dialect)
     assert [t.sql() for t in tree.find_all(sqlglot.exp.Table) if t.db] == ['"a"."b" AS "t"']
     assert tree.named_selects[:2] == [EVIL, "word"]
@@ -389,7 +396,7 @@ def test_evidence_of_additive_models_is_that_of_python(depth, dialect):
     model = posterior.Additive(depth=depth, rounds=25, cells=20).fit(X, y)
     X = unlike_any(X, model)
     evidence = model.evidence(X)
-    answer = check(model, X, dialect, evidence=True)
+    answer = check(model, X, dialect, explain=True)
     names = [f"evidence_{f}_{c}" for f in evidence.feature_names for c in evidence.classes]
     assert [c for c in answer if c.startswith("evidence_")] == names
     given = answer[names].to_numpy().reshape(len(X), -1, 3).swapaxes(1, 2)
@@ -416,7 +423,7 @@ def test_nan_is_missing_and_infinity_has_no_answer_of_an_additive_model(dialect)
 def test_every_dialect_reads_an_additive_model_back(dialect):
     X, y = orders()
     X = X.rename(columns={"word": EVIL})
-    query = to_sql(posterior.Additive(rounds=10).fit(X, y), dialect, "a.b", evidence=True)
+    query = to_sql(posterior.Additive(rounds=10).fit(X, y), dialect, "a.b", explain=True)
     (tree,) = sqlglot.parse(query, read=dialect)
     assert tree.named_selects[:4] == list(X)
     assert "POSTERIOR" not in query
@@ -425,13 +432,13 @@ def test_every_dialect_reads_an_additive_model_back(dialect):
 def test_an_additive_model_too_large_for_a_query_is_refused_in_words(monkeypatch):
     X, y = orders()
     model = posterior.Additive(rounds=10).fit(X, y)
-    monkeypatch.setattr("posterior.sql.sql_additive.MOST_NUMBERS", 10)
+    monkeypatch.setattr("posterior.sql.cell_codes.MOST_NUMBERS", 10)
     with pytest.raises(ValueError, match=r"at most 10 numbers .* fewer cells or rounds"):
         to_sql(model)
     monkeypatch.undo()
     monkeypatch.setitem(posterior.sql.writing.MOST_COLUMNS, "postgres", 20)
     with pytest.raises(ValueError, match=r"at most 20 columns, which is the limit of postgres"):
-        to_sql(model, "postgres", evidence=True)
+        to_sql(model, "postgres", explain=True)
     monkeypatch.setitem(posterior.sql.writing.MOST_CHARACTERS, "bigquery", 900)
     with pytest.raises(ValueError, match=r"at most 900 characters"):
         to_sql(model, "bigquery")
@@ -466,6 +473,8 @@ def fish(n: int = 200) -> pd.DataFrame:
     [
         (posterior.NaiveBayes(), "table"),
         (posterior.Additive(rounds=20), "table"),
+        (posterior.AODE(), "table"),
+        (posterior.TAN(), "numbers"),
         (posterior.LogisticRegression(), "numbers"),
         (posterior.LinearDiscriminantAnalysis(), "numbers"),
         (posterior.QuadraticDiscriminantAnalysis(), "numbers"),
@@ -478,7 +487,7 @@ def test_a_model_of_a_file_reads_columns_by_their_roles(model, reads, dialect):
     assert [c.role for c in found.table] == ["number", "category", "boolean", "date"]
     fitted = TableClassifier(model, found, reads=reads, calibrator=Temperature(1.7))
     fitted.fit(frame, "species")
-    answer = check(fitted, frame.drop(columns="species"), dialect, evidence=True)
+    answer = check(fitted, frame.drop(columns="species"), dialect, explain=True)
     evidence = fitted.evidence(frame)
     if reads == "table":
         names = [f"evidence_{f}_{c}" for f in evidence.feature_names for c in evidence.classes]
@@ -505,8 +514,6 @@ def test_rare_levels_share_a_number(dialect):
     ("model", "reason"),
     [
         (posterior.KNeighborsClassifier(), "compares a row with all the rows"),
-        (posterior.JointBayes(), "whole rows"),
-        (posterior.MixtureClassifier(), "mixtures of components"),
         (posterior.GaussianNB(calibrated="isotonic"), "isotonic"),
         (posterior.NaiveBayes("poisson", predictive=True), "log Γ"),
         (posterior.GaussianDiscriminantAnalysis(predictive=True), "Student's t"),
@@ -515,7 +522,6 @@ def test_rare_levels_share_a_number(dialect):
 )
 def test_what_no_query_holds_is_refused_with_the_reason(model, reason):
     X, y = iris()
-    X = X.round() if isinstance(model, posterior.JointBayes) else X
     with pytest.raises(TypeError, match=reason):
         to_sql(model.fit(X, y))
 

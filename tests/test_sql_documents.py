@@ -139,7 +139,7 @@ def test_the_text_of_a_file_is_answered_by_a_query(dialect):
 def test_evidence_of_the_text_is_what_its_words_add_up_to():
     model = TextClassifier("multinomial", alpha=1.0, calibrated=False).fit(MAILS, LABELS)
     frame = pd.DataFrame({"mail": ASKED[:4]})
-    answer = test_sql.on_duckdb(to_sql(model, columns=["mail"], evidence=True), frame)
+    answer = test_sql.on_duckdb(to_sql(model, columns=["mail"], explain=True), frame)
     shown = answer.filter(regex="^evidence_").to_numpy()
     evidence = model.evidence(ASKED[:4]).terms.sum(axis=2)
     np.testing.assert_allclose(np.diff(shown), np.diff(evidence), atol=1e-9)

@@ -32,12 +32,7 @@ from posterior import (
 
 pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("ignore")]
 NO_QUERY = {
-    "AODE": "its classes are averages of models",
-    "JointBayes": "it looks whole rows up",
-    "KDB": "its terms are tables of several columns",
     "KNeighborsClassifier": "it compares a row with all others",
-    "MixtureClassifier": "its classes are mixtures",
-    "TAN": "its terms are tables of several columns",
 }
 ELSEWHERE = {**NO_QUERY, "TextClassifier": "it reads words: see test_sql_documents"}
 # A query does not integrate a missing cell out of several columns together.

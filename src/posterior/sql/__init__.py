@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ def to_sql(
     columns: Sequence[str] | None = None,
     keep: str | Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
-    evidence: bool = False,
+    explain: bool = False,
+    evidence: bool | None = None,
 ) -> str:
     """A query that gives each row of a table its posterior, as `predict_proba` would.
 
@@ -31,7 +33,8 @@ def to_sql(
     Parameters
     ----------
     model : a fitted model
-        Naive Bayes, discriminant analysis, logistic regression, an additive model, k-means or a
+        Naive Bayes, also of columns that depend on each other (`TAN`, `KDB`, `AODE`,
+        `JointBayes`), discriminant analysis, logistic regression, an additive model, k-means or a
         mixture; or a `TextClassifier` of words, in DuckDB and PostgreSQL.
     dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery"}, default="duckdb"
     table : str or sequence of str, default="data"
@@ -42,10 +45,12 @@ def to_sql(
     keep : name or names of columns, optional
         What stands beside the answer, such as a key; by default the columns that are read.
     classes : what classes or clusters are called in the answer, optional
-    evidence : bool, default=False
+    explain : bool, default=False
         Add `evidence_` of each column for each class, the terms whose sum is the class's score.
         Differences between classes are those of `model.evidence`; what all classes share is left
         out.
+    evidence : bool, optional
+        The name that `explain` had before.
 
     Examples
     --------
@@ -57,7 +62,14 @@ def to_sql(
     _need_sqlglot("Writing a model as SQL")
     from posterior.sql.writing import written
 
-    return written(model, dialect, table, columns, keep, classes, evidence)
+    if evidence is not None:
+        warnings.warn(
+            "to_sql(evidence=...) is explain=... now; the next version knows that name only.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        explain = explain or evidence
+    return written(model, dialect, table, columns, keep, classes, explain)
 
 
 def table(connection: Any, name: str | Sequence[str], *, inside: bool | None = None) -> Table:

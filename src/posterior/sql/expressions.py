@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ LEAST = -1e304  # stands for -∞: no database stumbles over a sum of it
 LARGEST = "1.7976931348623157e308"  # of the doubles
 DOUBLE = exp.DataType.build("double")
 DEEPEST = 50  # terms in a row; databases limit how deep an expression nests
+FAR = -700.0  # logs so far behind have a share of zero
 
 
 def number(value: float) -> SQL:
@@ -35,7 +36,8 @@ def whole(value: int) -> SQL:
 
 
 def has_infinity(value: SQL) -> bool:
-    return any(each.this == repr(-LEAST) for each in value.find_all(exp.Literal))
+    """Whether some number stands for -∞, in a table of numbers too."""
+    return any(repr(-LEAST) in each.this for each in value.find_all(exp.Literal))
 
 
 def is_number(value: SQL) -> SQL:
@@ -93,6 +95,11 @@ def double(value: SQL) -> SQL:
     return exp.Cast(this=value, to=DOUBLE.copy())
 
 
+def as_double(value: SQL) -> SQL:
+    """A sum of numbers alone would be a decimal to PostgreSQL."""
+    return value if value.find(exp.Column) else double(value)
+
+
 def text(value: SQL) -> SQL:
     return exp.cast(value, "text", copy=False)
 
@@ -147,6 +154,33 @@ def total(terms: Sequence[SQL]) -> SQL:
     for term in terms[1:]:
         whole = plus(whole, term)
     return whole
+
+
+def greatest(values: Sequence[SQL]) -> SQL:
+    """The largest of them."""
+    return _called(lambda first, others: exp.Greatest(this=first, expressions=others), values)
+
+
+def first_known(values: Sequence[SQL]) -> SQL:
+    """The first that is not NULL."""
+    return _called(lambda first, others: exp.Coalesce(this=first, expressions=others), values)
+
+
+def _called(function: Callable[[SQL, list[SQL]], SQL], values: Sequence[SQL]) -> SQL:
+    """A function of any number of arguments, in heaps where these are many."""
+    if len(values) > DEEPEST:
+        heaps = (values[i : i + DEEPEST] for i in range(0, len(values), DEEPEST))
+        values = [_called(function, heap) for heap in heaps]
+        return _called(function, values)
+    first, *others = values
+    return function(first, others) if others else first
+
+
+def share(behind: SQL, scale: float = 1.0) -> SQL:
+    """exp(scale · behind), which is zero if it is far below: PostgreSQL's exp refuses that."""
+    scaled = behind.copy() if scale == 1 else times(number(scale), behind.copy())
+    far = exp.LT(this=behind, expression=number(FAR / scale))
+    return cases([(far, number(0.0))], exp.Exp(this=scaled))
 
 
 def or_else(value: SQL, otherwise: float) -> SQL:

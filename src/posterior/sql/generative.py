@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from posterior.estimators import JointBayes, KNeighborsClassifier, MixtureClassifier
+from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import Calibrator, Temperature
+from posterior.generative.fitted import Fitted
 from posterior.sql.densities import terms
 from posterior.sql.sql_columns import Column
 from posterior.sql.sql_scores import Scores, scores
@@ -17,7 +17,11 @@ from posterior.sql.sql_scores import Scores, scores
 @scores.register(SummedClassifier)
 @scores.register(MixtureBase)
 def _(model: SummedClassifier | MixtureBase, columns: Sequence[Column]) -> Scores:
-    fitted = model.settled()
+    return density_scores(model.settled(), columns)
+
+
+def density_scores(fitted: Fitted, columns: Sequence[Column]) -> Scores:
+    """s_k = log π_k + log p(x | k)"""
     joint = fitted.model
     with fitted.named():
         joint.scorer()  # refuses parameters that the data left open
@@ -37,21 +41,9 @@ def temperature(calibrator: Calibrator | None) -> float:
     )
 
 
-REASONS: dict[type[Any], str] = {
-    JointBayes: "it looks whole rows up in a table",
-    KNeighborsClassifier: "it compares a row with all the rows it has learned from",
-    MixtureClassifier: "its classes are mixtures of components",
-}
-
-
-def _refuse(model: Any, columns: Sequence[Column]) -> Scores:
-    kind = type(model)
-    reason = next(REASONS[base] for base in kind.__mro__ if base in REASONS)
+@scores.register
+def _(model: KNeighborsClassifier, columns: Sequence[Column]) -> Scores:
     raise TypeError(
-        f"Expected a model that one query can hold, got {kind.__name__}: {reason}. "
-        "Use model.predict_proba, or another model."
+        f"Expected a model that one query can hold, got {type(model).__name__}: it compares a row "
+        "with all the rows it has learned from. Use model.predict_proba, or another model."
     )
-
-
-for refused in REASONS:
-    scores.register(refused, _refuse)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from posterior.sql.expressions import SQL, whole
+from posterior.sql.expressions import LEAST, SQL, whole
 
 NAME = "POSTERIOR_LOOKUP"  # until the dialect is known
 DECIMALS = 13  # of numbers in a table: a thousand of them add up to within 1e-10
@@ -25,6 +25,8 @@ def looked_up(values: Any, place: SQL) -> SQL:
 
 
 def _decimal(value: float) -> str:
+    if value <= LEAST:
+        return repr(LEAST)
     text = f"{value:.{DECIMALS}f}".rstrip("0").removesuffix(".")
     return "0" if text == "-0" else text
 

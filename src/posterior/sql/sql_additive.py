@@ -11,26 +11,14 @@ from sqlglot import exp
 
 from posterior.discriminative.additive.terms import Term as CellTable
 from posterior.estimators.additive.additive import Additive
-from posterior.readers.cells import MISSING, CellColumns
-from posterior.sql.expressions import (
-    SQL,
-    among,
-    cases,
-    column,
-    is_finite,
-    is_missing,
-    number,
-    times,
-    total,
-    whole,
-)
+from posterior.readers.cells import CellColumns
+from posterior.sql.cell_codes import all_known, bin_code, category_code, check_size
+from posterior.sql.expressions import SQL, cases, column, number, total, whole
 from posterior.sql.lookups import looked_up
-from posterior.sql.sql_columns import Column, Sheet, spellings
+from posterior.sql.sql_columns import Column, Sheet
 from posterior.sql.sql_scores import Scores, Term, scores
 
-MOST_NUMBERS = 250_000  # of a statement, some four megabytes
 FEW = 4  # ends of groups that are compared one by one; more are looked up
-NO_NUMBER = ["nan", "NaN"]  # as databases write it
 
 
 @scores.register
@@ -39,11 +27,7 @@ def _(model: Additive, columns: Sequence[Column]) -> Scores:
     fitted = model.fitted_
     effects = fitted.effects()
     numbers = sum(terms.values.size for terms in effects.values())
-    if numbers > MOST_NUMBERS:
-        raise ValueError(
-            f"Expected a model of at most {MOST_NUMBERS:,} numbers to write as SQL, got one of "
-            f"{numbers:,}. Fit it with fewer cells or rounds, or with depth=2."
-        )
+    check_size(numbers, "Fit it with fewer cells or rounds, or with depth=2.")
     tables = Tables.of(fitted.reader, columns)
     zeros = [number(0.0)] * len(fitted.intercept)
     found = []
@@ -52,9 +36,10 @@ def _(model: Additive, columns: Sequence[Column]) -> Scores:
         outputs = [total(each) for each in zip(*filter(None, parts), strict=True)] or zeros
         first = [number(0.0)] * (len(fitted.classes) - len(outputs))  # of two classes
         found.append(Term(fitted.name(chosen), [*first, *outputs]))
-    known = tables.known()
+    known = all_known(tables.sheet, tables.codes)
+    steps = {"codes": tables.codes, "places": tables.places | known}
     prior = fitted.by_class(fitted.constant)
-    return Scores(fitted.classes, prior, found, steps=tables.steps, known=known)
+    return Scores(fitted.classes, prior, found, steps=steps, known=[*known])
 
 
 @dataclass(frozen=True)
@@ -71,24 +56,13 @@ class Tables:
         sheet, (numbers, categories) = columns[0].sheet, reader.places()
         codes = dict.fromkeys(range(len(columns)))
         for j, cuts in zip(numbers, reader.cuts, strict=True):
-            codes[j] = _bin(columns[j].number_or_infinity(), cuts.tolist())
+            codes[j] = bin_code(columns[j].number_or_infinity(), cuts.tolist())
         unseen = [False] * len(columns)
         for j, values, shared in zip(categories, reader.values, reader.shared, strict=True):
-            codes[j] = _category(columns[j].words(), [str(v) for v in values])
+            codes[j] = category_code(columns[j].words(), [str(v) for v in values])
             unseen[j] = not shared
         names = [sheet.unused(f"cell_{c.name}") for c in columns]
         return cls(sheet, dict(zip(names, codes.values(), strict=True)), unseen)
-
-    @property
-    def steps(self) -> dict[str, dict[str, SQL]]:
-        return {"codes": self.codes, "places": self.places}
-
-    def known(self) -> str:
-        """A column that is NULL where a code is: of a row that Python refuses."""
-        name = self.sheet.unused("known")
-        codes = total([column(code) for code in self.codes])
-        self.places[name] = times(whole(0), codes)
-        return name
 
     def looked_up(self, term: CellTable) -> list[SQL]:
         """T of each output; nothing if it is zero in all cells."""
@@ -111,42 +85,6 @@ class Tables:
             self.places[name] = place
             place = column(name)
         return [looked_up(values, place.copy()) for values in table.reshape(-1, outputs).T]
-
-
-def _bin(x: SQL, cuts: Sequence[float]) -> SQL:
-    """The cell of a number; an infinite one, which Python refuses, has none."""
-    infinite = exp.Not(this=is_finite(x.copy())), exp.null()
-    return cases([(is_missing(x), whole(MISSING)), infinite], _between(x, cuts, MISSING + 1))
-
-
-def _between(x: SQL, cuts: Sequence[float], first: int) -> SQL:
-    """first + how many cuts are at or below x, found by halves."""
-    if not cuts:
-        return whole(first)
-    half = len(cuts) // 2
-    below = exp.LT(this=x.copy(), expression=number(cuts[half]))
-    above = _between(x, cuts[half + 1 :], first + half + 1)
-    return cases([(below, _between(x, cuts[:half], first))], above)
-
-
-def _category(words: SQL, values: Sequence[str]) -> SQL:
-    """The cell of a category; behind all others that of one never seen, or rare."""
-    gaps = [(is_missing(words), whole(MISSING))]
-    if values and all(map(_is_number, values)):
-        gaps.append((among(words.copy(), NO_NUMBER), whole(MISSING)))
-    known = [
-        (among(words.copy(), spellings(value, values)), whole(code))
-        for code, value in enumerate(values, MISSING + 1)
-    ]
-    return cases([*gaps, *known], whole(MISSING + 1 + len(values)))
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _offset(code: SQL, offsets: Any) -> SQL:

@@ -31,6 +31,7 @@ from posterior.sql.expressions import (
 TABLE = "t"  # what the table is called inside the query
 SECONDS = 86400.0  # of a day
 WHOLE = re.compile(r"-?\d+")
+REAL = re.compile(r"-?\d+\.\d+|-?\d+(\.\d+)?e[+-]\d+|-?\d{16,}")  # or many digits
 
 Reading = Literal["plain", "date", "boolean"]
 
@@ -140,7 +141,20 @@ def spellings(level: str, levels: Iterable[str]) -> list[str]:
         found.append(f"{level}.0")
         if known <= {"0", "1"}:
             found.append("true" if level == "1" else "false")
+        if level == "0":
+            found += ["-0", "-0.0"]
+    if REAL.fullmatch(level):
+        found += _written(float(level))
     return [s for s in dict.fromkeys(found) if s == level or s not in known]
+
+
+def _written(value: float) -> list[str]:
+    """As databases write doubles: SQLite with 15 digits, and a point before every exponent."""
+    found = []
+    for shown in (repr(value), f"{value:.15g}"):
+        digits, e, exponent = shown.partition("e")
+        found += [shown, f"{digits}{'' if '.' in digits else '.0'}{e}{exponent}"]
+    return found
 
 
 def indicator(condition: SQL) -> SQL:

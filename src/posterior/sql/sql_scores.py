@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any, Protocol
 
 import numpy as np
 
 from posterior.data.typing import Array, Floats
-from posterior.sql.expressions import SQL, has_infinity
+from posterior.sql.expressions import SQL, as_double, column, has_infinity, number, total
 from posterior.sql.sql_columns import Column
+
+ZERO = number(0.0)
 
 
 @dataclass(frozen=True)
@@ -44,19 +46,40 @@ class Scores:
     before: Steps | None = None
     # columns that terms mention, made of the cells and of each other: each step of those before
     steps: Mapping[str, Mapping[str, SQL]] = field(default_factory=dict)
-    known: str | None = None  # a column that is zero, or NULL where a row has no answer
+    known: Sequence[str] = ()  # columns that are zero, or NULL where a row has no answer
+    # evidence, where it is not the terms: terms to show, how to come to them, or why there is none
+    shown: Sequence[Term] | None = None
+    explained: Callable[[], Scores] | None = None
+    refused: str | None = None
 
     @property
     def rules_out(self) -> bool:
         """Whether some cell makes a class impossible."""
-        cells = (score for term in self.terms for score in term.scores)
-        return bool(np.isneginf(self.prior).any()) or any(map(has_infinity, cells))
+        cells = [score for term in self.terms for score in term.scores]
+        steps = [value for step in self.steps.values() for value in step.values()]
+        return bool(np.isneginf(self.prior).any()) or any(map(has_infinity, [*cells, *steps]))
+
+    def changed(self, how: Callable[[Scores], Scores]) -> Scores:
+        """Other scores made of these, and of these as they are explained."""
+        told = self.explained
+        return replace(how(self), explained=None if told is None else lambda: how(told()))
+
+    def total(self, terms: Sequence[Sequence[SQL]]) -> list[SQL]:
+        """prior_k + Σⱼ term_kj of the terms, which may go by other names now."""
+        known = [[column(name)] * len(self.prior) for name in self.known]
+        return [
+            as_double(
+                total([number(p), *(term[k] for term in [*known, *terms] if term[k] != ZERO)])
+            )
+            for k, p in enumerate(self.prior)
+        ]
 
 
 @singledispatch
 def scores(model: Any, columns: Sequence[Column]) -> Scores:
     """The scores of a fitted model; an error where SQL cannot hold them."""
     raise TypeError(
-        "Expected naive Bayes, discriminant analysis, logistic regression, an additive model, "
-        f"k-means or a mixture to write as SQL, got {type(model).__name__}."
+        "Expected naive Bayes or a model of dependent columns, discriminant analysis, logistic "
+        "regression, an additive model, k-means or a mixture to write as SQL, got "
+        f"{type(model).__name__}."
     )

@@ -25,9 +25,9 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
             "Expected a model of columns, or of one column of text, got one of text among others. "
             "Leave the text out, or use model.predict_proba."
         )
+    scale = temperature(model.calibrator)
     if model.reads == "documents":
-        found = scores(model.model_, texts)
-        return replace(found, scale=found.scale * temperature(model.calibrator))
+        return _scaled_by(scale, scores(model.model_, texts))
     read: list[Column] = [
         replace(by_name[each.name], reading=READINGS.get(each.role, "plain"))
         for each in model.roles.table
@@ -36,8 +36,12 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
         read = numbers(model.numbers_, read)
     found = scores(model.model_, read)
     if model.reads == "numbers":
-        found = replace(found, terms=_by_column(found.terms, model))
-    return replace(found, scale=found.scale * temperature(model.calibrator))
+        found = found.changed(lambda each: replace(each, terms=_by_column(each.terms, model)))
+    return _scaled_by(scale, found)
+
+
+def _scaled_by(scale: float, found: Scores) -> Scores:
+    return found.changed(lambda each: replace(each, scale=each.scale * scale))
 
 
 def numbers(made_by: Numbers, columns: Sequence[Column]) -> list[Column]:

@@ -11,24 +11,29 @@ from sqlglot import exp
 from posterior.data.names import feature_names, plain
 from posterior.estimators import TextClassifier
 from posterior.sql import (  # noqa: F401
+    class_mixtures,
     clusters,
     generative,
     sql_additive,
+    sql_dependence,
     sql_documents,
     sql_logistic,
     table_model,
+    whole_rows,
 )
 from posterior.sql.expressions import (
     LEAST,
     SQL,
+    as_double,
     cases,
     column,
-    double,
     equals,
+    greatest,
     identifier,
     label,
     named,
     number,
+    share,
     table_named,
     times,
     total,
@@ -38,10 +43,8 @@ from posterior.sql.sql_columns import TABLE, Column, Sheet, source_names
 from posterior.sql.sql_scores import Scores, scores
 
 Translation = Callable[[SQL], SQL]
-ZERO = number(0.0)
 MOST_COLUMNS = {"postgres": 1664, "sqlite": 2000}  # of a step
 MOST_CHARACTERS = {"bigquery": 1_000_000}
-FAR = -700.0  # scores so far behind have a share of zero; PostgreSQL's exp refuses them
 
 
 def _duckdb(node: SQL) -> SQL:
@@ -111,7 +114,7 @@ def written(
     columns: Sequence[str] | None,
     keep: str | Sequence[str] | None,
     classes: Sequence[Any] | None,
-    evidence: bool,
+    explain: bool,
 ) -> str:
     """The query as text."""
     if dialect not in DIALECTS:
@@ -136,19 +139,28 @@ def written(
             f"Expected one of the dialects {sorted(found.before.dialects)}, whose databases cut "
             f"text by a pattern into rows of words, got {dialect!r}."
         )
-    query = Query(sheet, kept, found, _labels(found, classes))
-    answer = query.select(table, evidence, dialect)
+    if explain:
+        found = explained(found)
+    query = Query(sheet, kept, sources, found, _labels(found, classes))
+    answer = query.select(table, explain, dialect)
     _check_limit("columns", query.width, MOST_COLUMNS.get(dialect), dialect)
     text: str = adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
     _check_limit("characters", len(text), MOST_CHARACTERS.get(dialect), dialect)
     return text
 
 
+def explained(found: Scores) -> Scores:
+    """The same in terms of columns."""
+    if found.refused is not None:
+        raise TypeError(found.refused)
+    return found if found.explained is None else found.explained()
+
+
 def _check_limit(what: str, needed: int, most: int | None, dialect: str) -> None:
     if most is not None and needed > most:
         raise ValueError(
             f"Expected a query of at most {most:,} {what}, which is the limit of {dialect}, but "
-            f"this one needs {needed:,}. Leave evidence out, or fit a model of fewer columns or "
+            f"this one needs {needed:,}. Leave explain out, or fit a model of fewer columns or "
             "terms."
         )
 
@@ -171,16 +183,19 @@ def _labels(found: Scores, classes: Sequence[Any] | None) -> list[Any]:
     return [plain(c) for c in given]
 
 
-def _as_double(score: SQL) -> SQL:
-    """A score of numbers alone would be a decimal to PostgreSQL."""
-    return score if score.find(exp.Column) else double(score)
-
-
 class Query:
     """Steps with names: what one computes, the next ones mention."""
 
-    def __init__(self, sheet: Sheet, kept: list[str], found: Scores, classes: list[Any]) -> None:
-        self.sheet, self.kept, self.found, self.classes = sheet, kept, found, classes
+    def __init__(
+        self,
+        sheet: Sheet,
+        kept: Sequence[str],
+        sources: Sequence[str],
+        found: Scores,
+        classes: Sequence[Any],
+    ) -> None:
+        self.sheet, self.kept, self.read = sheet, kept, [*kept, *sources]
+        self.found, self.classes = found, classes
         self.predicted, self.posterior = sheet.unused("predicted"), self._by_class("p")
         self.score, self.share = self._by_class("score"), self._by_class("share")
         self.best, self.whole = sheet.unused("best_score"), sheet.unused("all_shares")
@@ -194,11 +209,11 @@ class Query:
     def _by_class(self, what: str) -> list[str]:
         return [self.sheet.unused(f"{what}_{c}") for c in self.classes]
 
-    def select(self, table: str | Sequence[str], evidence: bool, dialect: str) -> SQL:
+    def select(self, table: str | Sequence[str], explain: bool, dialect: str) -> SQL:
         source = table_named(table_parts(table), TABLE)
         rows = exp.Select().from_(source)
         if self.found.before is not None:
-            self.steps, rows = self.found.before.from_(source, self.kept, dialect)
+            self.steps, rows = self.found.before.from_(source, self.read, dialect)
         cells = [named(value, alias) for alias, value in self.sheet.cells.items()]
         numbered = [] if self.found.before is None else [self.found.before.row]
         kept = [column(name, TABLE) for name in (*self.kept, *numbered)]
@@ -207,16 +222,18 @@ class Query:
             self._step(name, columns)
         terms = [list(term.scores) for term in self.found.terms]
         shown: list[str] = []
-        if evidence:
-            names = [self._by_class(f"evidence_{term.name}") for term in self.found.terms]
-            values = [_as_double(score) for term in terms for score in term]
+        if explain:
+            told = self.found.terms if self.found.shown is None else self.found.shown
+            names = [self._by_class(f"evidence_{term.name}") for term in told]
+            values = [as_double(score) for term in told for score in term.scores]
             shown = [name for row in names for name in row]
             self._step("terms", dict(zip(shown, values, strict=True)))
-            terms = [[column(name) for name in row] for row in names]
-        self._step("scores", dict(zip(self.score, self._scores(terms), strict=True)))
+            if self.found.shown is None:
+                terms = [[column(name) for name in row] for row in names]
+        self._step("scores", dict(zip(self.score, self.found.total(terms), strict=True)))
         if self.found.rules_out:
             self._step("possible", self._leveled())
-        self._step("ranked", {self.best: self._largest()})
+        self._step("ranked", {self.best: greatest([column(name) for name in self.score])})
         self._step("weighed", dict(zip(self.share, self._shares(), strict=True)))
         self._step("summed", {self.whole: total([column(name) for name in self.share])})
         return self._answer(shown)
@@ -227,15 +244,6 @@ class Query:
         columns = [named(value, alias) for alias, value in more.items()]
         self.steps[self.sheet.unused(name)] = exp.select("*", *columns).from_(before)
 
-    def _scores(self, terms: list[list[SQL]]) -> list[SQL]:
-        """prior_k + Σⱼ term_kj"""
-        known = [] if self.found.known is None else [[column(self.found.known)] * len(self.score)]
-        terms = [*known, *terms]
-        return [
-            _as_double(total([number(prior), *(term[k] for term in terms if term[k] != ZERO)]))
-            for k, prior in enumerate(self.found.prior)
-        ]
-
     def _leveled(self) -> dict[str, SQL]:
         """What is impossible for two reasons is no less possible than for one."""
         before, self.score = self.score, self._by_class("possible")
@@ -245,25 +253,15 @@ class Query:
         ]
         return dict(zip(self.score, values, strict=True))
 
-    def _largest(self) -> SQL:
-        first, *others = (column(name) for name in self.score)
-        return exp.Greatest(this=first, expressions=others) if others else first
-
     def _shares(self) -> list[SQL]:
         """share_k exp(scale (s_k - max s))"""
         found = []
         for k, name in enumerate(self.score):
             behind = exp.Sub(this=column(name), expression=column(self.best))
-            scaled = (
-                times(number(self.found.scale), behind.copy())
-                if self.found.scale != 1
-                else behind.copy()
-            )
-            share = exp.Exp(this=scaled)
+            part = share(behind, self.found.scale)
             if self.found.shares is not None:
-                share = times(number(self.found.shares[k]), share)
-            far = exp.LT(this=behind.copy(), expression=number(FAR / self.found.scale))
-            found.append(cases([(far, number(0.0))], share))
+                part = times(number(self.found.shares[k]), part)
+            found.append(part)
         return found
 
     def _answer(self, shown: list[str]) -> SQL:

@@ -129,8 +129,9 @@ def sql(
             "--column", metavar="COLUMN", help="Names of what the model reads, in its order."
         ),
     ] = None,
-    evidence: Annotated[
-        bool, typer.Option("--evidence", help="Add what each column says for each class.")
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", "--evidence", help="Add what each column says for each class."),
     ] = False,
     json: JSON = False,
 ) -> Answer:
@@ -145,7 +146,7 @@ def sql(
         columns=columns or None,
         keep=keep or None,
         classes=_classes(known),
-        evidence=evidence,
+        explain=explain,
     )
     if not json:
         typer.echo(query)  # as it is: a name may look like markup
