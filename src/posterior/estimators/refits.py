@@ -53,7 +53,7 @@ def fit_held_out(self: Any, X: Any, y: Any, folds: Codes, sample_weight: Any = N
     X, y, sample_weight : as in `fit`, in memory
     folds : array of shape (n_samples,)
     """
-    if self.solver != "boosted":
+    if self.solver == "convex" and self.C is not None:
         return refitted(self, X, y, folds, sample_weight)
     self._validate_params()
     reader, labels, rows, cells = self.rows_of_cells(X, y, sample_weight)

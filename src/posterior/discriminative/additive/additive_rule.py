@@ -63,12 +63,15 @@ class AdditiveRule:
 
         The scores (n, outputs) of rows that no fold held out are NaN.
         """
-        paces = self.paces(len(rows))
-        found = self._boosted(reader, rows, paces, self.rounds, held)
-        scores = found.held_scores
-        if scores is None:  # one class
-            scores = np.zeros((len(rows), max(len(labels), 1)))
-        return FittedAdditive.of(reader, labels, rows, found), scores
+        if self.convex is not None:
+            with self.convex.one_thread():
+                pairs, C = self.convex.pairs, self.convex.C
+                tables = convex(rows, reader, pairs, C, self.threads, held)
+            assert tables.held_scores is not None  # C is chosen
+            return FittedAdditive.of_convex(reader, labels, rows, tables), tables.held_scores
+        found = self._boosted(reader, rows, self.paces(len(rows)), self.rounds, held)
+        assert found.held_scores is not None
+        return FittedAdditive.of(reader, labels, rows, found), found.held_scores
 
     def again(self, before: FittedAdditive, labels: Labels, rows: CellRows) -> FittedAdditive:
         """At those of the model before: nothing is held out, which is a sixth of the work.

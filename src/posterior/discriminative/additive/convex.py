@@ -51,22 +51,31 @@ class Convex:
     information: Floats  # the diagonal of the Hessian, in the same shape
     C: tuple[float, ...]  # of single columns and, if there are pairs, of these
     losses: tuple[tuple[int, float, float], ...] = ()  # columns a table, C, mean held-out loss
+    # of each row by the folds that held it out (n, outputs), NaN where none did, if asked for
+    held_scores: Floats | None = None
 
 
 def convex(
-    rows: CellRows, reader: CellColumns, pairs: bool, C: float | None, engine: Engine
+    rows: CellRows,
+    reader: CellColumns,
+    pairs: bool,
+    C: float | None,
+    engine: Engine,
+    asked: Floats | None = None,
 ) -> Convex:
     """The minimum at C, with pairs if there may be some.
 
     Without C, penalties are those of the least loss on rows held out: first of single columns,
-    then, with these, of pairs, which are left out where none makes it less.
+    then, with these, of pairs, which are left out where none makes it less. If some weights to
+    hold out (n_folds, n) are asked for, folds are these, and their scores are kept.
     """
     weight = rows.cell_weight(reader.sizes)
-    single = Problem.of(rows, CellDesign.of(reader, weight, []), engine)
-    path = None if C is not None else _path(single, [np.zeros(single.shape)] * rows.n_folds, ())
+    held = rows.held_out() if asked is None else asked
+    single = Problem.of(rows, held, CellDesign.of(reader, weight, []), engine)
+    path = None if C is not None else _path(single, [np.zeros(single.shape)] * len(held), ())
     if pairs:
         design = CellDesign.of(reader, weight, _pairs(single, reader, weight, C, path))
-        both = Problem.of(rows, design, engine, single.X)
+        both = Problem.of(rows, held, design, engine, single.X)
         if C is not None:
             return _minimum(both, (C, C), np.zeros(both.shape))
         assert path is not None
@@ -77,7 +86,8 @@ def convex(
         assert C is not None
         return _minimum(single, (C,), np.zeros(single.shape))
     found = _minimum(path.problem, path.C, np.mean(path.ends, axis=0))
-    return replace(found, losses=path.losses)
+    scores = None if asked is None else path.held_scores()
+    return replace(found, losses=path.losses, held_scores=scores)
 
 
 def _pairs(
@@ -112,6 +122,7 @@ class Problem:
     """Rows of cells as those of a design."""
 
     rows: CellRows
+    held: Floats  # (n_folds, n) the weight that each fold holds out
     design: CellDesign
     X: SparseRows
     single: SparseRows  # the columns of single columns
@@ -119,10 +130,15 @@ class Problem:
 
     @classmethod
     def of(
-        cls, rows: CellRows, design: CellDesign, engine: Engine, single: SparseRows | None = None
+        cls,
+        rows: CellRows,
+        held: Floats,
+        design: CellDesign,
+        engine: Engine,
+        single: SparseRows | None = None,
     ) -> Problem:
         X = design.rows(rows.codes)
-        return cls(rows, design, X, X if single is None else single, engine)
+        return cls(rows, held, design, X, X if single is None else single, engine)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -184,6 +200,15 @@ class _Path:
     loss: float
     losses: tuple[tuple[int, float, float], ...]
 
+    def held_scores(self) -> Floats:
+        """What each row's score is where the folds that held it out ended."""
+        problem, held = self.problem, self.problem.held
+        loss = LogisticLoss(problem.shape[0])
+        pairs = zip(held, self.ends, strict=True)
+        total = sum(part[:, None] * loss.scores(problem.X, coef) for part, coef in pairs)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(total / held.sum(axis=0)[:, None])
+
 
 def _path(problem: Problem, start: list[Floats], C: tuple[float, ...]) -> _Path:
     """Penalties from large to small besides those that stand, until held-out rows lose by it.
@@ -192,7 +217,7 @@ def _path(problem: Problem, start: list[Floats], C: tuple[float, ...]) -> _Path:
     what it holds out.
     """
     best = _Path(problem, (*C, PATH[0]), start, np.inf, ())
-    ends, losses, held = start, [], problem.rows.held_out()
+    ends, losses, held = start, [], problem.held
     for c in PATH:
         solver = problem.solver((*C, c), np.mean(ends, axis=0), ROUGH, FEW)
         fit = partial(_fold, problem, (*C, c), solver, held, ends)
