@@ -10,14 +10,18 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
+from posterior.data.cells import ArrayColumn, Column
+from posterior.data.one_row import OneRow
 from posterior.data.typing import Array, Floats
 
 MOST_LEVELS = 50  # of a category; rarer ones share a column
 LEAST_GAPS = 10  # missing cells that a column of their own is learned from
 
 
-def words(column: nw.Series[Any]) -> list[str | None]:
+def words(column: Column) -> list[str | None]:
     """Cells as text, None where missing."""
+    if isinstance(column, ArrayColumn):
+        return frames.items(column.to_list(), column.name)
     if column.dtype == nw.String and column.implementation.is_pyarrow():
         return column.to_list()  # as they are
     return frames.items(column.to_list(), column.name)
@@ -49,7 +53,7 @@ class ScaledNumber:
     def names(self) -> list[str]:
         return [self.name, f"{self.name} is missing"] if self.gaps else [self.name]
 
-    def encode(self, column: nw.Series[Any]) -> Floats:
+    def encode(self, column: Column) -> Floats:
         cells = (frames.numbers(column) - self.mean) / self.deviation
         gaps = np.isnan(cells)
         filled = cells if self.keep_missing else np.where(gaps, 0.0, cells)
@@ -85,7 +89,7 @@ class Levels:
         names += [f"{self.name} is rare"] if self.rare else []
         return [*names, f"{self.name} is missing"] if self.gaps else names
 
-    def encode(self, column: nw.Series[Any]) -> Floats:
+    def encode(self, column: Column) -> Floats:
         n = len(self.levels)
         other = n if self.rare else -1
         place: dict[str | None, int] = {level: i for i, level in enumerate(self.levels)}
@@ -130,6 +134,9 @@ class Numbers:
         return [i for i, column in enumerate(self.columns) for _ in column.names]
 
     def __call__(self, frame: Any) -> Floats:
+        if isinstance(frame, OneRow):
+            cells = frame.by_name()
+            return np.concatenate([c.encode(cells[c.name]) for c in self.columns], axis=1)
         table = frames.as_frame(frame)
         assert table is not None
         parts = [c.encode(table.get_column(c.name)) for c in self.columns]

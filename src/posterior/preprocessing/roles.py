@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import narwhals as nw
 
 from posterior.data import frames
+from posterior.data.cells import Column
+from posterior.data.one_row import OneRow
 from posterior.preprocessing.bands import Bands
 from posterior.preprocessing.numbers import words
 from posterior.sources.files import column_named
@@ -114,18 +117,33 @@ class Roles:
 
         Numbers as doubles, all else as words.
         """
+        read = self.used if text else self.table
+        if isinstance(frame, OneRow):
+            return self._one_row(frame, read)
         table = frame_of(frame)
+        if len(table) == 1 and all(role.role != "date" for role in read):
+            return self._one_row(OneRow.of_frame(table), read)
         columns: dict[str, Any] = {}
-        for role in self.used if text else self.table:
+        for role in read:
             column = table.get_column(column_named(table.columns, role.name))
             columns[role.name] = _cells(column, role.role)
         return frames.from_columns(columns, table.implementation).to_native()
 
+    def _one_row(self, row: OneRow, read: Sequence[ColumnRole]) -> OneRow:
+        """The same of a row alone."""
+        cells, names = row.by_name(), list(row.names)
+        found = [_cells(cells[column_named(names, role.name)], role.role) for role in read]
+        return OneRow.of([role.name for role in read], [cell[0] for cell in found])
+
     def documents(self, frame: Any) -> list[str | None]:
         """The text of each row; several columns become one document."""
-        table = frame_of(frame)
-        names = [column_named(table.columns, role.name) for role in self.text]
-        columns = [frames.items(table.get_column(n).to_list(), n) for n in names]
+        if isinstance(frame, OneRow):
+            cells = frame.by_name()
+            columns = [words(cells[column_named([*cells], role.name)]) for role in self.text]
+        else:
+            table = frame_of(frame)
+            names = [column_named(table.columns, role.name) for role in self.text]
+            columns = [frames.items(table.get_column(n).to_list(), n) for n in names]
         if len(columns) == 1:
             return columns[0]
         parts = ([cell for cell in row if cell is not None] for row in zip(*columns, strict=True))
@@ -140,9 +158,9 @@ def frame_of(frame: Any) -> nw.DataFrame[Any]:
     return table
 
 
-def _cells(column: nw.Series[Any], role: str) -> Any:
+def _cells(column: Column, role: str) -> Any:
     """A column as its role says, whatever type the file gave it."""
-    if role == "date" and column.dtype == nw.String:
+    if role == "date" and isinstance(column, nw.Series) and column.dtype == nw.String:
         return frames.numbers(nw.new_series(column.name, _dates(column), backend="pyarrow"))
     if role in ("number", "date"):
         return frames.numbers(column)

@@ -11,6 +11,7 @@ from sklearn.utils import InputTags, check_array
 
 from posterior.data import containers, frames
 from posterior.data.cells import Column
+from posterior.data.one_row import OneRow
 from posterior.data.rows import is_plain, readable
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
@@ -34,6 +35,10 @@ class TableReader(Reader):
                 f"Sparse data was passed, but {self.columns.owner} reads dense data. Name a "
                 "family of counts for all columns, such as Multinomial(), or pass X.toarray()."
             )
+        if isinstance(X, OneRow):
+            if X.names != self.columns.names:
+                raise ValueError(f"Expected columns {self.columns.names}, got {X.names}.")
+            return list(X.columns)
         if known and self.columns.names is None and is_plain(X) and X.shape[1] == self.columns.n:
             return np.asarray(X)
         frame = frames.as_frame(X)

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import containers, frames, validate
+from posterior.data.one_row import OneRow
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.estimators.base_classifier import BaseClassifier
@@ -143,7 +144,10 @@ class Classifier(Pool):
         return self.roles_.used
 
     def _readings(self, X: Any) -> Readings:
-        return Readings(_frame(X, self.fitted_.columns))
+        known = self.fitted_.columns
+        if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
+            return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
+        return Readings(_frame(X, known))
 
     def _cells(self, X: Any) -> tuple[Any, ...]:
         frame = frames.as_frame(_frame(X, self.fitted_.columns))
