@@ -93,7 +93,7 @@ class AODE(DependenceClassifier):
         self.calibrated = calibrated
 
     def _family(self, reader: BinnedColumns) -> AveragedOneDependence:
-        smoothing, limit = self._smoothing(), float(self.limit)
+        smoothing, limit = self._smoothing(reader), float(self.limit)
         return AveragedOneDependence(reader.coding(), smoothing, limit, bool(self.weighted))
 
     def _least_rows(self) -> float:
@@ -102,7 +102,7 @@ class AODE(DependenceClassifier):
     def rule(self, reader: Any, labels: Labels | None) -> Rule:
         """Counts of pairs, whose shares may change with every row."""
         plain = super().rule(reader, labels)
-        if isinstance(self._smoothing(), BackOff):
+        if isinstance(self._smoothing(reader), BackOff):
             return plain
         return EveryRowDecides(plain.family, plain.prior, reader.coding(), self._least_rows())
 

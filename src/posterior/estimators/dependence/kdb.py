@@ -113,7 +113,7 @@ class KDB(DependenceClassifier):
 
     def _family(self, reader: BinnedColumns) -> KDependence:
         assert reader.structure is not None
-        return KDependence(reader.coding(), reader.structure, self._smoothing())
+        return KDependence(reader.coding(), reader.structure, self._smoothing(reader))
 
     def _prepared(self, reader: Any, labels: Labels | None, look: Look) -> BinnedColumns:
         """The structure, from the counts of pairs, and from those of tuples if it is selective."""

@@ -71,7 +71,7 @@ class TAN(DependenceClassifier):
     structure_ = learned[tuple[Any, ...]](lambda fitted: fitted.model.parameters.parents)
 
     def _family(self, reader: BinnedColumns) -> DependenceTree:
-        return DependenceTree(reader.coding(), self._smoothing())
+        return DependenceTree(reader.coding(), self._smoothing(reader))
 
     def structure_table(self) -> Table:
         """Every column, and its parent by name."""
