@@ -9,7 +9,7 @@ and numbers add up does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,6 +46,8 @@ class Smoothed(Protocol):
 
     def cells_left_out(self, statistics: Any) -> int: ...
 
+    def sizes(self, statistics: Any) -> Sequence[int]: ...
+
 
 def choose(
     rows: Rows,
@@ -57,8 +59,8 @@ def choose(
     some = _some(rows, family.cells_left_out(statistics.features))
     log_prior = prior(_weight_without(some, statistics))
     known = np.isfinite(log_prior[np.arange(len(some)), some.hard.codes])
-    if not known.any():  # no row has another one of its class
-        return BackOff()
+    if not known.any() or not any(family.sizes(statistics.features)):
+        return BackOff()  # no row has another one of its class, or no cell is known
     some, log_prior = some.take(np.flatnonzero(known)), log_prior[known]
     assert isinstance(some.X, Blocks)
     groups = some.hard

@@ -184,7 +184,8 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         n, offset, size = statistics.table.rounded(), statistics.offset, statistics.sizes
         told, column = mutual_information(statistics.single()), np.arange(len(size))
         parents = np.array(by_information(told))[_spread(len(size), MOST_PARENTS)]
-        known, place = codes >= 0, offset[:-1] + np.maximum(codes, 0)
+        known = codes >= 0
+        place = np.where(known, offset[:-1] + codes, 0)
         parent, child = place[:, parents, None], place[:, None, :]
         both = known[:, parents, None] & known[:, None, :] & (parents[:, None] != column)
         alone = np.einsum("kaa->ka", n)
