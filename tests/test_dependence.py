@@ -375,8 +375,6 @@ def test_rows_taken_back_leave_no_trace(model):
 @each_model
 def test_a_weight_of_two_is_two_rows(model):
     weight = np.random.default_rng(9).integers(0, 3, len(Y))
-    smoothing = fresh(model).fit(FRAME, Y).smoothing_  # which leaves out a row of its whole weight
-    model = fresh(model).set_params(smoothing=smoothing)
     weighted = fresh(model).fit(FRAME, Y, sample_weight=weight.astype(float))
     index = np.repeat(np.arange(len(Y)), weight)
     repeated = fresh(model).fit(FRAME.iloc[index], Y[index])

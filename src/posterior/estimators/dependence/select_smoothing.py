@@ -57,16 +57,17 @@ def choose(
 ) -> BackOff:
     """m of each column and number of parents, of least log loss of each row by the others."""
     some = _some(rows, family.cells_left_out(statistics.features))
-    log_prior = prior(_weight_without(some, statistics))
-    known = np.isfinite(log_prior[np.arange(len(some)), some.hard.codes])
+    weight = np.ones(len(some)) if some.hard.weight is None else some.hard.weight
+    # a weight of two is two rows, of which one is left out
+    groups = Hard(some.hard.codes, some.hard.n_groups, np.minimum(weight, 1.0))
+    log_prior = prior(_weight_without(groups, statistics))
+    known = np.isfinite(log_prior[np.arange(len(some)), groups.codes])
     if not known.any() or not any(family.sizes(statistics.features)):
         return BackOff()  # no row has another one of its class, or no cell is known
-    some, log_prior = some.take(np.flatnonzero(known)), log_prior[known]
+    some = Rows(some.X, groups).take(np.flatnonzero(known))
     assert isinstance(some.X, Blocks)
-    groups = some.hard
-    weight = np.ones(len(some)) if groups.weight is None else groups.weight
-    left_out = family.left_out(some.X, groups, statistics.features)
-    loss = HeldOutLoss(left_out, log_prior, groups.codes, weight)
+    left_out = family.left_out(some.X, some.hard, statistics.features)
+    loss = HeldOutLoss(left_out, log_prior[known], some.hard.codes, weight[known])
     start = np.full(left_out.shape, CENTER)
     found = minimize(
         loss,
@@ -112,10 +113,10 @@ def _some(rows: Rows, cells: int) -> Rows:
     return rows.take(order[np.arange(n) * len(order) // n])
 
 
-def _weight_without(rows: Rows, statistics: JointStatistics[Any]) -> Floats:
+def _weight_without(groups: Hard, statistics: JointStatistics[Any]) -> Floats:
     """The weight of each class (n, k) without each row."""
-    groups = rows.hard
-    weight = np.tile(statistics.weight.rounded(), (len(rows), 1))
-    own = np.arange(len(rows)), groups.codes
-    weight[own] = np.maximum(weight[own] - (1.0 if groups.weight is None else groups.weight), 0.0)
+    assert groups.weight is not None
+    weight = np.tile(statistics.weight.rounded(), (len(groups.codes), 1))
+    own = np.arange(len(weight)), groups.codes
+    weight[own] = np.maximum(weight[own] - groups.weight, 0.0)
     return weight
