@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 496,
-    n_lines: 64_803,
+    n_lines: 64_808,
 }
 
 

@@ -117,7 +117,8 @@ class DependenceClassifier(SummedClassifier):
         """Add rows; see `GaussianNB.partial_fit`.
 
         What is chosen before rows are counted (see `bins`) is chosen by `fit`; without one, by the
-        rows of the first call, of which a warning tells.
+        rows of the first call, of which a warning tells. Smoothing is that of the last `fit`;
+        without one, `BackOff(10)`.
         """
         first = "fitted_" not in vars(self)
         super().partial_fit(X, y, classes, sample_weight)

@@ -179,7 +179,10 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         return score
 
     def left_out(self, X: Blocks, groups: Hard, statistics: PairCounts) -> AveragedPairs:
-        """The same as a function of m; of many parents a few stand for all, told as differently."""
+        """The same as a function of m, where smoothing is `BackOff`.
+
+        A few parents stand for many: evenly from the most to the least informative of the class.
+        """
         codes = recoded(self.coding(X), statistics.values)
         n, offset, size = statistics.table.rounded(), statistics.offset, statistics.sizes
         told, column = mutual_information(statistics.single()), np.arange(len(size))
