@@ -31,6 +31,15 @@ def fresh(model):
     return type(model)(**model.get_params())
 
 
+def settled(model, X, y):
+    """The same with all that a fit chooses, as these rows choose it."""
+    found = fresh(model).fit(X, y)
+    chosen = {"bins": found.cut_points_, "smoothing": found.smoothing_}
+    if isinstance(model, KDB):
+        chosen["structure"] = found.structure_
+    return fresh(model).set_params(**chosen)
+
+
 def table(n=120, seed=0, missing=0.08):
     """Categories that depend on each other, a column of numbers, and missing cells."""
     random = np.random.default_rng(seed)
@@ -314,7 +323,7 @@ def test_selective_kdb_scores_every_size_as_leaving_each_row_out_does():
     kept = [j for j, above in enumerate(model.structure_) if above is not None]
     assert len(kept) == chosen["columns"][best]
     assert max(len(model.structure_[j]) for j in kept) <= chosen["parents"][best]
-    again = KDB(structure=model.structure_, bins=model.cut_points_)
+    again = KDB(structure=model.structure_, bins=model.cut_points_, smoothing=BackOff())
     # class probabilities without the row differ a little from those of all rows
     assert_allclose(again.leave_one_out(frame, y).log_loss, chosen["log_loss"][best], atol=0.02)
 
@@ -338,13 +347,11 @@ def test_selective_kdb_leaves_out_what_tells_nothing():
 
 @each_model
 def test_parts_merge_to_the_model_of_all_rows(model):
-    cuts = fresh(model).fit(FRAME, Y).cut_points_
-    whole = fresh(model).set_params(bins=cuts).fit(FRAME, Y)
-    fixed = {"structure": whole.structure_} if isinstance(model, KDB) else {}
-    make = lambda: fresh(model).set_params(bins=cuts, **fixed)  # noqa: E731
-    parts = [make().fit(FRAME[i::3], Y[i::3]) for i in range(3)]
+    model = settled(model, FRAME, Y)
+    whole = fresh(model).fit(FRAME, Y)
+    parts = [fresh(model).fit(FRAME[i::3], Y[i::3]) for i in range(3)]
     merged = parts[0] + parts[1] + parts[2]
-    streamed = make().partial_fit(FRAME[:50], Y[:50]).partial_fit(FRAME[50:], Y[50:])
+    streamed = fresh(model).partial_fit(FRAME[:50], Y[:50]).partial_fit(FRAME[50:], Y[50:])
     for other in (merged, streamed):
         assert other.statistics_ == whole.statistics_
         assert_array_equal(other.predict_proba(FRAME), whole.predict_proba(FRAME))
@@ -389,11 +396,8 @@ def test_threads_do_not_change_a_bit(model):
 @pytest.mark.parametrize("model", [m for m in MODELS if not getattr(m, "weighted", 0)], ids=repr)
 def test_leave_one_out_is_refitting(model):
     frame, y = table(40, seed=3)
-    cuts = fresh(model).fit(frame, y).cut_points_
-    model = fresh(model).set_params(bins=cuts)
-    if isinstance(model, KDB):
-        model.set_params(structure=fresh(model).fit(frame, y).structure_)
-    held = model.leave_one_out(frame, y)
+    held = fresh(model).leave_one_out(frame, y)
+    model = settled(model, frame, y)
     tree = fresh(model).fit(frame, y).structure_ if isinstance(model, TAN) else None
     for i in range(40):
         others = np.delete(np.arange(40), i)
@@ -406,11 +410,8 @@ def test_leave_one_out_is_refitting(model):
 @each_model
 def test_cross_validation_is_refitting(model):
     fold = np.arange(len(Y)) % 4
-    fitted = fresh(model).fit(FRAME, Y)
-    model = fresh(model).set_params(bins=fitted.cut_points_)
-    if isinstance(model, KDB):
-        model.set_params(structure=fitted.structure_)
-    held = model.cross_validate(FRAME, Y, fold)
+    held = fresh(model).cross_validate(FRAME, Y, fold)
+    model = settled(model, FRAME, Y)
     for f in range(4):
         again = fresh(model).fit(FRAME[fold != f], Y[fold != f])
         assert_allclose(held.proba[fold == f], again.predict_proba(FRAME[fold == f]), rtol=1e-10)
@@ -527,7 +528,7 @@ def files(tmp_path):
 
 def test_a_given_structure_is_learned_from_files(files):
     here = KDB(structure=((), (0,), None, (1, 0), ())).fit(FRAME, Y)
-    there = KDB(structure=here.structure_).fit(files, y="kind")
+    there = KDB(structure=here.structure_, smoothing=here.smoothing_).fit(files, y="kind")
     assert there.statistics_ == here.statistics_
     assert_array_equal(there.predict_log_proba(FRAME), here.predict_log_proba(FRAME))
 

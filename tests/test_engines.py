@@ -202,9 +202,9 @@ EXACT = {
     "PoissonNB": (posterior.PoissonNB(), COUNTS),
     "JointBayes": (posterior.JointBayes(), COUNTS),
     "NaiveBayes": (posterior.NaiveBayes(), MIXED),
-    "AODE": (posterior.AODE(), MIXED),
-    "TAN": (posterior.TAN(), MIXED),
-    "KDB": (posterior.KDB(1), MIXED),
+    "AODE": (posterior.AODE(smoothing=posterior.BackOff()), MIXED),
+    "TAN": (posterior.TAN(smoothing=posterior.BackOff()), MIXED),
+    "KDB": (posterior.KDB(1, smoothing=posterior.BackOff()), MIXED),
 }
 NEAR = ["length", "petals"]  # near zero: far from it, scores lose the digits that are compared
 ROUNDED = {

@@ -21,17 +21,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import log_loss
 from strategies import Random
 
-from posterior import KDB, NaiveBayes
+from posterior import KDB, BackOff, NaiveBayes
 
 pytestmark = pytest.mark.filterwarnings("ignore::posterior.DegenerateWarning")
 
 # Choices that need all rows at once are made beforehand.
 SETTLED: dict[str, dict[str, Any]] = {
     "Additive": {"rounds": 5},
-    "AODE": {"categories": True},
+    "AODE": {"categories": True, "smoothing": BackOff()},
     "HashingVectorizer": {"n_features": 64},  # which are compared one by one
-    "KDB": {"categories": True, "structure": ((), (0,), (1, 0))},
-    "TAN": {"categories": True},
+    "KDB": {"categories": True, "structure": ((), (0,), (1, 0)), "smoothing": BackOff()},
+    "TAN": {"categories": True, "smoothing": BackOff()},
     "TextClassifier": {"model": "contrast", "alpha": 0.03, "calibrated": False},
 }
 # In the first call, as in scikit-learn.

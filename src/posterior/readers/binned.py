@@ -9,7 +9,7 @@ import numpy as np
 
 from posterior.data.table import Table
 from posterior.data.typing import Floats
-from posterior.families.dependence import Coding
+from posterior.families.dependence import BackOff, Coding
 from posterior.readers.reader import Reader
 from posterior.readers.two_kinds import NumbersAndCategories
 
@@ -26,6 +26,7 @@ class BinnedColumns(NumbersAndCategories):
         None  # who depends on whom, where that is chosen first
     )
     selection: Table | None = None  # among which structures it was chosen
+    smoothing: BackOff | None = None  # how contexts of few rows are smoothed, where fit chose it
 
     def coding(self) -> Coding:
         """How cells become codes, once cuts are known."""

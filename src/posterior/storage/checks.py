@@ -31,6 +31,7 @@ from posterior.estimators.table_classifier import FittedTable, TableClassifier
 from posterior.estimators.text.count_vectorizer import CountVectorizer, LearnedTerms
 from posterior.estimators.text.tfidf_transformer import LearnedFrequencies, TfidfTransformer
 from posterior.families import Product
+from posterior.families.dependence.smoothing import check_smoothing
 from posterior.generative.class_components import Components, FittedComponents
 from posterior.generative.fitted import Fitted
 from posterior.generative.hidden_groups import MixtureRule
@@ -160,6 +161,8 @@ def _(value: Fitted) -> None:
         coding = reader.coding()
         families: list[Any] = [value.rule.family, value.joint and value.joint.family]
         expect(all(f is None or f.coding == coding for f in families), "a model of the same bins")
+        chosen = [reader.smoothing, *(f.smoothing for f in families if f is not None)]
+        expect(all(s is None or _smooths(s, n) for s in chosen), "smoothing of as many columns")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
     k, statistics, joint = _n_classes(labels.classes), value.statistics, value.joint
     expect(statistics is not None or joint is not None, "sums, or a model that was stated")
@@ -172,6 +175,14 @@ def _(value: Fitted) -> None:
         expect(isinstance(joint, Joint), "a joint model")
         expect(measured(joint) == expected, f"parameters of {expected}")
         _check_columns(joint, n)
+
+
+def _smooths(smoothing: Any, n_columns: int) -> bool:
+    try:
+        check_smoothing(smoothing, n_columns)
+    except ValueError:
+        return False
+    return True
 
 
 @check.register

@@ -35,8 +35,11 @@ class AODE(DependenceClassifier):
     Parameters
     ----------
     smoothing : BackOff, Laplace or MEstimate, optional
-        How p(xⱼ | y, xᵢ) is estimated where rows are few: `BackOff(m)`, by default with m = 10,
-        leans on p(xⱼ | y); `Laplace(1.0)` is Weka's rule.
+        How p(xⱼ | y, xᵢ) is estimated where rows are few: `BackOff(m)` leans on p(xⱼ | y);
+        `Laplace(1.0)` is Weka's rule. By default `fit` chooses m for each column, with a parent and
+        without, by the log loss of each row under the model of the others (`smoothing_`). Rows that
+        are added, taken back or merged keep what the last `fit` chose. A stream that begins without
+        one, and a table that is elsewhere (files, a database, a cluster), have `BackOff(10)`.
     limit : float, default=1.0
         Rows that must have a value before it is a parent.
     weighted : bool, default=False
@@ -54,6 +57,8 @@ class AODE(DependenceClassifier):
     Attributes
     ----------
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
+    smoothing_ : BackOff, Laplace or MEstimate
+        As given, or as chosen; `m[j][l]` is that of column j with l parents.
     cut_points_ : dict of columns of numbers to arrays
     joint_ : the fitted model
 
@@ -93,7 +98,7 @@ class AODE(DependenceClassifier):
         self.calibrated = calibrated
 
     def _family(self, reader: BinnedColumns) -> AveragedOneDependence:
-        smoothing, limit = self._smoothing(), float(self.limit)
+        smoothing, limit = self._smoothing(reader), float(self.limit)
         return AveragedOneDependence(reader.coding(), smoothing, limit, bool(self.weighted))
 
     def _least_rows(self) -> float:
@@ -102,7 +107,7 @@ class AODE(DependenceClassifier):
     def rule(self, reader: Any, labels: Labels | None) -> Rule:
         """Counts of pairs, whose shares may change with every row."""
         plain = super().rule(reader, labels)
-        if isinstance(self._smoothing(), BackOff):
+        if isinstance(self._smoothing(reader), BackOff):
             return plain
         return EveryRowDecides(plain.family, plain.prior, reader.coding(), self._least_rows())
 

@@ -14,13 +14,14 @@ from posterior.data.rows import Blocks, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.estimators import remote
+from posterior.estimators.dependence.select_smoothing import choose
 from posterior.estimators.estimator import learned
 from posterior.estimators.summed_classifier import CALIBRATED, Look, SummedClassifier
 from posterior.families.dependence import BackOff, Coding
 from posterior.families.dependence.smoothing import Smoothing, check_smoothing
 from posterior.families.family import AnyFamily
 from posterior.generative.joint import Joint, JointStatistics
-from posterior.generative.rule import ClassPrior, Rule
+from posterior.generative.rule import CheckedSum, ClassPrior, Rule
 from posterior.readers.binned import BinnedColumns
 from posterior.readers.labels import Labels
 from posterior.statistics.class_cuts import cut_points
@@ -51,6 +52,7 @@ class DependenceClassifier(SummedClassifier):
     class_log_prior_ = learned[Floats](lambda fitted: fitted.model.log_prior)
     joint_ = learned[Joint[Any, Any]](lambda fitted: fitted.model)
     kinds_ = learned[tuple[str, ...]](lambda fitted: fitted.reader.kinds)
+    smoothing_ = learned[Smoothing](lambda fitted: fitted.rule.family.smoothing)
     cut_points_ = learned[dict[Any, Floats]](lambda fitted: fitted.reader.cut_points())
 
     @abstractmethod
@@ -71,8 +73,22 @@ class DependenceClassifier(SummedClassifier):
         prior = ClassPrior() if labels is None else ClassPrior(self.class_prior, labels.classes)
         return DependenceRule(self._family(reader), prior, reader.coding(), self._least_rows())
 
-    def _smoothing(self) -> Smoothing:
-        return BackOff() if self.smoothing is None else check_smoothing(self.smoothing)
+    def _smoothing(self, reader: BinnedColumns) -> Smoothing:
+        """As given, or as `fit` chose."""
+        if self.smoothing is None:
+            return reader.smoothing or BackOff()
+        return check_smoothing(self.smoothing, len(reader.kinds))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Labels, Rows]:
+        """Smoothing is chosen last, where all rows are at hand."""
+        reader, labels, rows = super()._read(X, y, sample_weight)
+        known: Any = reader
+        if self.smoothing is None:
+            rule = self.rule(known, labels)
+            counted = rule.compacted(CheckedSum(rule.summing(known), known, self.engine_)(rows))
+            family: Any = rule.family
+            known = replace(known, smoothing=choose(rows, family, counted, rule.prior))
+        return known, labels, rows
 
     def _least_rows(self) -> float:
         """Rows that a value must have, to be different from one never seen."""
@@ -101,7 +117,8 @@ class DependenceClassifier(SummedClassifier):
         """Add rows; see `GaussianNB.partial_fit`.
 
         What is chosen before rows are counted (see `bins`) is chosen by `fit`; without one, by the
-        rows of the first call, of which a warning tells.
+        rows of the first call, of which a warning tells. Smoothing is that of the last `fit`;
+        without one, `BackOff(10)`.
         """
         first = "fitted_" not in vars(self)
         super().partial_fit(X, y, classes, sample_weight)

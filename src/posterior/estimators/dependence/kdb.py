@@ -59,8 +59,9 @@ class KDB(DependenceClassifier):
         The parents of each column by number, the closest first; None leaves a column out. Such as
         another model's `structure_`.
     smoothing : BackOff, Laplace or MEstimate, optional
-        How p(xⱼ | y, parents) is estimated where rows are few; by default `BackOff(10)`, which
-        leans on the context without its last parent.
+        How p(xⱼ | y, parents) is estimated where rows are few; by default `BackOff`, which leans on
+        the context without its last parent, with an m for each column and number of parents that
+        `fit` chooses, as in `AODE`, once the structure is chosen with m = 10.
     categories, bins, class_prior, calibrated : as in `AODE`
 
     Attributes
@@ -68,6 +69,7 @@ class KDB(DependenceClassifier):
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
     structure_ : tuple of n_features tuples
         The parents of each column, or None where it is left out.
+    smoothing_ : BackOff, Laplace or MEstimate, as in `AODE`
     selection_ : table of numbers of parents and columns and their log loss, if selective
     cut_points_ : dict of columns of numbers to arrays
     joint_ : the fitted model
@@ -113,7 +115,7 @@ class KDB(DependenceClassifier):
 
     def _family(self, reader: BinnedColumns) -> KDependence:
         assert reader.structure is not None
-        return KDependence(reader.coding(), reader.structure, self._smoothing())
+        return KDependence(reader.coding(), reader.structure, self._smoothing(reader))
 
     def _prepared(self, reader: Any, labels: Labels | None, look: Look) -> BinnedColumns:
         """The structure, from the counts of pairs, and from those of tuples if it is selective."""

@@ -31,8 +31,8 @@ class TAN(DependenceClassifier):
     Parameters
     ----------
     smoothing : BackOff, Laplace or MEstimate, optional
-        How p(xⱼ | y, parent) is estimated where rows are few; by default `BackOff(10)`, which leans
-        on p(xⱼ | y).
+        How p(xⱼ | y, parent) is estimated where rows are few; by default `BackOff`, which leans on
+        p(xⱼ | y), with an m for each column that `fit` chooses, as in `AODE`.
     categories, bins, class_prior, calibrated : as in `AODE`
 
     Attributes
@@ -40,6 +40,7 @@ class TAN(DependenceClassifier):
     classes_, class_count_, class_log_prior_ : arrays of shape (n_classes,)
     structure_ : tuple of n_features tuples
         The parent of each column by number; none for the root.
+    smoothing_ : BackOff, Laplace or MEstimate, as in `AODE`
     cut_points_ : dict of columns of numbers to arrays
     joint_ : the fitted model
 
@@ -71,7 +72,7 @@ class TAN(DependenceClassifier):
     structure_ = learned[tuple[Any, ...]](lambda fitted: fitted.model.parameters.parents)
 
     def _family(self, reader: BinnedColumns) -> DependenceTree:
-        return DependenceTree(reader.coding(), self._smoothing())
+        return DependenceTree(reader.coding(), self._smoothing(reader))
 
     def structure_table(self) -> Table:
         """Every column, and its parent by name."""

@@ -10,6 +10,7 @@ from posterior.data.rows import Blocks, Groups, Hard
 from posterior.data.typing import Floats
 from posterior.families.dependence.coding import Coding
 from posterior.families.dependence.dependence_graph import by_information, spanning_tree
+from posterior.families.dependence.left_out import ChainedContexts
 from posterior.families.dependence.network import Network
 from posterior.families.dependence.smoothing import BACK_OFF, Smoothing
 from posterior.statistics.exact import Exact
@@ -40,6 +41,10 @@ class DependenceTree(Network[PairCounts]):
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: PairCounts) -> Floats:
         """Of rows whose values others have too, by the tree of all rows."""
         return self._left_out(X, groups, self.estimate(statistics))
+
+    def left_out(self, X: Blocks, groups: Hard, statistics: PairCounts) -> ChainedContexts:
+        """The same as a function of m."""
+        return self._contexts(X, groups, self.estimate(statistics))
 
 
 def counts_of(pairs: PairCounts, parents: Parents) -> TupleCounts:

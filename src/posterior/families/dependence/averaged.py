@@ -13,7 +13,10 @@ from posterior import kernels
 from posterior.data.rows import Blocks, CodedRows, Groups, Hard
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.families.categorical import recoded
+from posterior.families.dependence.chain import Without
 from posterior.families.dependence.coding import Coding
+from posterior.families.dependence.dependence_graph import by_information
+from posterior.families.dependence.left_out import AveragedPairs
 from posterior.families.dependence.smoothing import (
     BACK_OFF,
     BackOff,
@@ -25,6 +28,8 @@ from posterior.families.dependence.smoothing import (
 from posterior.families.family import Family, Intervals, Scorer, fill
 from posterior.statistics.information import in_columns, mutual_information
 from posterior.statistics.pair_counts import PairCounts
+
+MOST_PARENTS = 12  # by which smoothing is chosen
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,9 +80,10 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         beside = in_columns(np.moveaxis(n, 2, 0), np.append(start, len(column)))
         size = counts.sizes[column].astype(np.float64)
         size[start + counts.sizes] += 1.0
-        alone = smoothed(own, rows[:, column].T, size[:, None], self.smoothing)
+        child = column[:, None]
+        alone = smoothed(own, rows[:, column].T, size[:, None], self.smoothing, column=child)
         total = np.moveaxis(beside[:, :, column], 0, 2)
-        given = smoothed(n, total, size[:, None], self.smoothing, alone)
+        given = smoothed(n, total, size[:, None], self.smoothing, alone, column=child, level=1)
         weight = (own.sum(axis=1) >= max(self.limit, 1e-300)).astype(np.float64)
         if self.weighted:
             weight *= mutual_information(counts.single())[column]
@@ -98,7 +104,7 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         with np.errstate(divide="ignore", invalid="ignore"):
             joint = np.log(own + extra / cells) - np.log(n + extra)
             found = joint - np.log(rows) + np.log(n)
-            alone = np.log(smoothed(own, rows, size[:, None], self.smoothing))
+            alone = np.log(smoothed(own, rows, size[:, None], self.smoothing, column=0))
         return np.where(rows > 0, found, alone)
 
     def scorer(self, parameters: PairCounts, bias: Floats) -> Scorer:
@@ -160,10 +166,10 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
             j = np.flatnonzero(code >= 0)
             place = offset[j] + code[j]
             own = np.maximum(single[k, place] - w, 0.0)
-            alone = smoothed(own, rows[k, j] - w, size[j], self.smoothing)
+            alone = smoothed(own, rows[k, j] - w, size[j], self.smoothing, column=j)
             count = np.maximum(n[k, place[:, None], place] - w, 0.0)
             total = beside[k, place[:, None], j] - w
-            given = smoothed(count, total, size[j], self.smoothing, alone)
+            given = smoothed(count, total, size[j], self.smoothing, alone, column=j, level=1)
             np.fill_diagonal(given, alone)
             v = model.weight[model.start[j] + code[j]]
             with np.errstate(divide="ignore"):
@@ -171,6 +177,38 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
                 some = logsumexp(each, b=v / v.sum()) if v.any() else np.log(alone).sum()
             score[i, k] = some
         return score
+
+    def left_out(self, X: Blocks, groups: Hard, statistics: PairCounts) -> AveragedPairs:
+        """The same as a function of m, where smoothing is `BackOff`.
+
+        A few parents stand for many: evenly from the most to the least informative of the class.
+        """
+        codes = recoded(self.coding(X), statistics.values)
+        n, offset, size = statistics.table.rounded(), statistics.offset, statistics.sizes
+        told, column = mutual_information(statistics.single()), np.arange(len(size))
+        parents = np.array(by_information(told))[_spread(len(size), MOST_PARENTS)]
+        known = codes >= 0
+        place = np.where(known, offset[:-1] + codes, 0)
+        parent, child = place[:, parents, None], place[:, None, :]
+        both = known[:, parents, None] & known[:, None, :] & (parents[:, None] != column)
+        alone = np.einsum("kaa->ka", n)
+        weight = np.ones(len(codes)) if groups.weight is None else groups.weight
+        others = alone.sum(axis=0)[place[:, parents]] - weight[:, None]
+        counted = known[:, parents] & (others >= max(self.limit, 1e-9))
+        own = groups.codes, weight
+        return AveragedPairs(
+            _without(alone[:, place], known, own),
+            _without(in_columns(alone, offset)[:, None], known, own),
+            _without(n[:, parent, child], both, own),
+            _without(in_columns(n, offset)[:, parent, column], both, own),
+            np.maximum(size, 1).astype(np.float64),
+            counted * (told[parents] if self.weighted else 1.0),
+        )
+
+    def cells_left_out(self, statistics: PairCounts) -> int:
+        """Numbers that `left_out` holds of a row."""
+        d = len(statistics.sizes)
+        return int(statistics.table.shape[0]) * d * min(d, MOST_PARENTS)
 
     def sample(self, codes: Array, parameters: PairCounts, random: np.random.Generator) -> Blocks:
         """A parent first, drawn by its weight, then the others given it."""
@@ -214,6 +252,21 @@ def _places(X: CodedRows, counts: PairCounts, model: PairTable) -> Codes:
     """The places of rows in the table; -1 where a cell is missing."""
     codes = recoded(X, counts.values)
     return np.where(codes < 0, -1, codes + model.start).astype(np.int32)
+
+
+def _without(counts: Floats, known: Array, own: Without) -> Floats:
+    """Counts (k, n, ...) of cells that are known, (n, k, ...), less the row itself in its class."""
+    left = np.where(known[:, None], np.moveaxis(counts, 0, 1), 0.0)
+    codes, weight = own
+    place = np.arange(len(left)), codes
+    left[place] = np.maximum(left[place] - weight.reshape(-1, *[1] * (left.ndim - 2)), 0.0)
+    return left
+
+
+def _spread(n: int, most: int) -> Integers:
+    """At most so many of n, evenly."""
+    some = min(n, most)
+    return np.arange(some) * n // max(some, 1)
 
 
 def _of_groups(table: Floats, codes: Array) -> Floats:

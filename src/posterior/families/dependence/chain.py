@@ -32,9 +32,12 @@ class Chain:
     level: tuple[Level, ...]
     radix: tuple[int, ...]
     smoothing: Smoothing
+    column: int
 
     @classmethod
-    def of(cls, cells: Integers, count: Floats, radix: list[int], smoothing: Smoothing) -> Chain:
+    def of(
+        cls, cells: Integers, count: Floats, radix: list[int], smoothing: Smoothing, column: int
+    ) -> Chain:
         """From all cells (m, parents + 1) and their counts (m, k)."""
         levels = []
         for depth in range(len(radix)):
@@ -43,7 +46,7 @@ class Chain:
             cell, by_cell = _summed(keyed(part, [*radix[:depth], radix[-1]]), count[known])
             context, total = _summed(keyed(part[:, :-1], radix[:depth]), count[known])
             levels.append(Level(cell, by_cell, context, total))
-        return cls(tuple(levels), tuple(radix), smoothing)
+        return cls(tuple(levels), tuple(radix), smoothing, column)
 
     def __call__(self, tuples: Integers) -> Floats:
         """p(x | k, context) (n, k); an own code beyond the last is a value never seen."""
@@ -52,10 +55,23 @@ class Chain:
 
     def levels(self, tuples: Integers, without: Without | None = None) -> Iterator[Floats]:
         """The same with the first l parents only, for l = 0, 1, ...; without each row itself."""
+        size = self.radix[-1]
+        n_values = (size + (tuples[:, -1] >= size)).astype(np.float64)[:, None]
+        p: Floats | None = None
+        for depth, (count, total) in enumerate(self.counts(tuples, without)):
+            at = {"column": self.column, "level": depth}
+            longer = smoothed(count, total, n_values, self.smoothing, p, **at)
+            if p is not None:  # a context that ended before says no more
+                longer = np.where(tuples[:, depth - 1, None] >= 0, longer, p)
+            p = longer
+            yield p
+
+    def counts(
+        self, tuples: Integers, without: Without | None = None
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Rows of the own value, and of the context, with the first l parents, (n, k) each."""
         size, radix = self.radix[-1], self.radix
         unseen = tuples[:, -1] >= size
-        n_values = (size + unseen).astype(np.float64)[:, None]
-        p: Floats | None = None
         for depth, level in enumerate(self.level):
             part = _at_depth(tuples, depth)
             part[:, -1] = np.minimum(part[:, -1], size - 1)
@@ -66,11 +82,7 @@ class Chain:
                 own = np.arange(len(tuples)), without[0]
                 for table in (count, total):
                     table[own] = np.maximum(table[own] - without[1], 0.0)
-            longer = smoothed(count, total, n_values, self.smoothing, p)
-            if p is not None:  # a context that ended before says no more
-                longer = np.where(tuples[:, depth - 1, None] >= 0, longer, p)
-            p = longer
-            yield p
+            yield count, total
 
 
 def _at_depth(tuples: Integers, depth: int) -> Integers:

@@ -15,6 +15,7 @@ from posterior.families.categorical import recoded
 from posterior.families.dependence.chain import Chain
 from posterior.families.dependence.coding import Coding
 from posterior.families.dependence.dependence_graph import in_order
+from posterior.families.dependence.left_out import ChainedContexts
 from posterior.families.dependence.smoothing import BACK_OFF, Smoothing, lone_intervals
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.statistics.algebra import Statistics
@@ -44,7 +45,7 @@ class Network(Family[S, TupleCounts]):
         """The columns that are not left out, each with its probabilities."""
         tables = counts.columns(counts.table.rounded())
         return [
-            (j, Chain.of(counts.cells[j], tables[j].T, counts.radix(j), self.smoothing))
+            (j, Chain.of(counts.cells[j], tables[j].T, counts.radix(j), self.smoothing, j))
             for j, above in enumerate(counts.parents)
             if above is not None
         ]
@@ -84,6 +85,29 @@ class Network(Family[S, TupleCounts]):
             with np.errstate(divide="ignore"):
                 terms[known] = np.log(p)
             yield terms
+
+    def _contexts(self, X: Blocks, groups: Hard, counts: TupleCounts) -> ChainedContexts:
+        """The same as a function of m, where smoothing is `BackOff`."""
+        codes = recoded(self.coding(X), counts.values)
+        weight = np.ones(len(codes)) if groups.weight is None else groups.weight
+        depth = 1 + max(len(above or ()) for above in counts.parents)
+        shape = depth, len(codes), groups.n_groups, codes.shape[1]
+        count, total = np.zeros(shape), np.zeros(shape)
+        for j, chain in self.chains(counts):
+            tuples = contexts(codes, counts.sizes, counts.parents[j] or (), j)
+            known = tuples[:, -1] >= 0
+            without = groups.codes[known], weight[known]
+            for level, found in enumerate(chain.counts(tuples[known], without)):
+                ended = level > 0 and tuples[known, level - 1] < 0
+                for table, rows in zip((count, total), found, strict=True):
+                    table[level, known, :, j] = np.where(np.atleast_1d(ended)[:, None], 0.0, rows)
+        return ChainedContexts(count, total, np.maximum(counts.sizes, 1).astype(np.float64))
+
+    def cells_left_out(self, statistics: S) -> int:
+        """Numbers that `left_out` holds of a row."""
+        counts = self.estimate(statistics)
+        depth = 1 + max(len(above or ()) for above in counts.parents)
+        return int(counts.table.shape[0]) * len(counts.parents) * depth
 
     def _left_out(self, X: Blocks, groups: Hard, counts: TupleCounts) -> Floats:
         score = np.zeros((X.shape[0], groups.n_groups))
@@ -147,6 +171,10 @@ class KDependence(Network[TupleCounts]):
     def leave_one_out(self, X: Blocks, groups: Hard, statistics: TupleCounts) -> Floats:
         """Of rows whose values others have too, at the same structure."""
         return self._left_out(X, groups, statistics)
+
+    def left_out(self, X: Blocks, groups: Hard, statistics: TupleCounts) -> ChainedContexts:
+        """The same as a function of m."""
+        return self._contexts(X, groups, statistics)
 
 
 def _terms(codes: Array, counts: TupleCounts, j: int, chain: Chain) -> tuple[Codes, Floats]:
