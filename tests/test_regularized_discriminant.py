@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.datasets import load_iris, load_wine
-from sklearn.metrics import log_loss
 from sklearn.preprocessing import StandardScaler
 
 import posterior
@@ -100,7 +99,8 @@ def test_the_losses_of_the_choice_are_those_of_refits():
                 float(table["covariance"][i]), shrinkage=float(table["shrinkage"][i])
             )
             p[fold == f] = model.fit(X[fold != f], y[fold != f]).predict_proba(X[fold == f])
-        assert table["log_loss"][i] == pytest.approx(log_loss(y, p), rel=1e-9)
+        p = np.maximum(p, 1e-6)[np.arange(60), y]  # where the choice stops counting
+        assert table["log_loss"][i] == pytest.approx(-np.log(p).mean(), rel=1e-9)
 
 
 def test_rows_choose_the_covariances_that_made_them():

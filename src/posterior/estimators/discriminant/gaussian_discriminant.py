@@ -48,7 +48,8 @@ default="shared"
         Diagonal ones make columns independent (naive Bayes), spherical ones all alike. A number a
         from 0 to 1 is between the first two: Σ_k = a own_k + (1 - a) shared, Friedman's (1989)
         regularized discriminant analysis. "tune" chooses among the kinds and "auto" among numbers,
-        by out-of-fold log loss, which costs no refit.
+        by out-of-fold log loss, which costs no refit. In what "auto" compares, no row counts as
+        less probable than one in a million.
     priors : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
     shrinkage : float between 0 and 1, or "auto", default=0.0

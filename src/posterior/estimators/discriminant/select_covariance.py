@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MIXES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # parts that are the class's own
 SHRINKAGES = (0.0, 0.001, 0.01, 0.1, 0.3, 1.0)
 FOLDS = 5
+FLOOR = np.log(1e-6)  # a row that no normal density expects does not decide alone
 
 
 def settings_to_try(covariance: Any, shrinkage: Any) -> list[tuple[Any, float]]:
@@ -45,7 +46,7 @@ def select_covariance(
         known = _estimable(rules, trial)
         settings, tried, rules = ([of[i] for i in known] for of in (settings, tried, rules))
     fold = in_turn(len(split.rows), min(FOLDS, len(split.rows)))
-    best, scores = split.compared(rules, fold, split.fold_sums(rules[0], fold))
+    best, scores = split.compared(rules, fold, split.fold_sums(rules[0], fold), FLOOR)
     covariances, shrinkages = (np.array(values) for values in zip(*settings, strict=True))
     table = Table({"covariance": covariances, "shrinkage": shrinkages} | scores)
     return tried[best], table
