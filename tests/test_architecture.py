@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 495,
-    n_lines: 64_551,
+    n_files: 497,
+    n_lines: 64_834,
 }
 
 
