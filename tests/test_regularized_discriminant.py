@@ -173,7 +173,7 @@ def test_a_class_of_one_row_does_not_hide_the_differences():
     model = GaussianDiscriminantAnalysis("auto").fit(X, y)
     assert np.isfinite(model.tuning_["log_loss"][1:-1]).all()
     assert 0 < model.covariance_mix_ < 1  # one row has no covariance of its own
-    with pytest.raises(DegenerateError, match="one row of each"):
+    with pytest.raises(DegenerateError, match="1 sample of each"):
         GaussianDiscriminantAnalysis("auto").fit(X[:2], [0, 1])
 
 

@@ -76,7 +76,7 @@ def _with_folds(trial: Trial) -> Trial:
     order = order[np.bincount(codes)[codes] > 1]
     if len(order) == 0:
         raise DegenerateError(
-            "Expected a class of two rows or more to choose the covariance by, got one row of "
+            "Expected a class of two rows or more to choose the covariance by, got 1 sample of "
             'each. Name a covariance such as "shared", and set shrinkage to a number.'
         )
     return Trial(trial.rows.take(order), trial.reader, trial.labels, trial.engine)

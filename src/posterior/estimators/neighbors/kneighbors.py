@@ -53,8 +53,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         and tries where they leave it open; "ball_tree" is a k-d tree, or, where that is not
         possible, brute force. `search_` says what was chosen and why.
     leaf_size : int, accepted for scikit-learn's sake
-    p : float, default=2
-        Of the distance L_p, 1 to infinity; below 1, by brute force.
+    p : float, default=2, of the distance L_p, 1 to infinity; below 1, by brute force
     metric : str or callable, default="minkowski"
         scikit-learn's names and functions of two rows; "edit" for a column of strings, "mixed" for
         frames of numbers, categories and missing cells.
@@ -72,8 +71,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     Attributes
     ----------
     classes_ : array of shape (n_classes,), or a list of them if y has several columns
-    effective_metric_, effective_metric_params_ : the metric under its plainest name
-    n_samples_fit_, outputs_2d_ : int and bool
+    effective_metric_, effective_metric_params_, n_samples_fit_, outputs_2d_ : as scikit-learn's
     n_neighbors_, smoothing_, weights_, whiten_ : as given or chosen
     selection_ : table
         Where they were chosen: error and log loss by k, left one out, with standard errors.
@@ -150,6 +148,8 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         p = None if "p" in (self.metric_params or {}) else self.p  # of which `fit` would warn
         metric = Metric.of(self.metric, p, self.metric_params)
         reader_of(metric, type(self).__name__).describe(tags.input_tags)
+        tags.input_tags.sparse &= self.whiten is None
+        tags.input_tags.allow_nan &= self.whiten in (None, 1, "auto")
         return tags
 
     @property
