@@ -54,11 +54,12 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     Missing cells are integrated out when scoring and met by EM when learning.
 
     `pseudo_rows` adds rows with the mean and covariance of all groups to each (the
-    normal-inverse-Wishart prior), `shrinkage` mixes in a sphere, `ridge` an identity; `added` is
-    added to every variance. `predictive` integrates over the posterior of mean and covariance:
-    Student's t. `least` drops directions in which rows deviate by less, instead of refusing them.
-    `ddof` is what a mean costs in rows: scatter is divided by n_k - ddof, that of K groups
-    together by n - K ddof.
+    normal-inverse-Wishart prior). `mix` is the part of each group's own covariance that stays, the
+    rest is the shared one (Friedman 1989); `shrinkage` mixes in a sphere, `ridge` an identity;
+    `added` is added to every variance. `predictive` integrates over the posterior of mean and
+    covariance: Student's t. `least` drops directions in which rows deviate by less, instead of
+    refusing them. `ddof` is what a mean costs in rows: scatter is divided by n_k - ddof, that of K
+    groups together by n - K ddof.
     """
 
     kind: Kind = "own"
@@ -70,6 +71,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
     least: float | None = None
     shares: tuple[float, ...] | None = None  # of the groups in a shared covariance
     ddof: float = 0.0
+    mix: float = 1.0
 
     def __post_init__(self) -> None:
         check_ddof(self.ddof)
@@ -77,6 +79,10 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
             raise ValueError(
                 f"Expected covariances that are own, shared, diagonal or spherical for ddof, "
                 f"predictive and shares, got {self.kind!r}. Leave them out."
+            )
+        if self.mix != 1 and self.kind != "own":
+            raise ValueError(
+                f"Expected covariances of kind 'own' to mix with the shared one, got {self.kind!r}."
             )
 
     def statistics(self, X: Array, groups: Groups) -> CrossSums:
@@ -145,6 +151,9 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         prior = scatter.with_rows(self.pseudo_rows, everyone)
         ddof = self.ddof if ddof is None else ddof
         covariance = prior.covariance(self.kind, self.shares, ddof, before)
+        if self.mix != 1:
+            within = prior.covariance("shared", self.shares, ddof)
+            covariance = self.mix * covariance + (1 - self.mix) * within
         covariance = shrunken(covariance, self.shrinkage)
         if self.ridge:
             covariance = (1 - self.ridge) * covariance + self.ridge * np.eye(covariance.shape[-1])
@@ -248,7 +257,7 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         plain = not (
             self.pseudo_rows or self.shrinkage or self.ridge or self.added or self.predictive
         )
-        plain = plain and self.shares is None
+        plain = plain and self.shares is None and self.mix == 1
         if not plain or self.kind not in ("own", "shared") or len(statistics.incomplete):
             return score
         parameters = self.estimate(statistics)

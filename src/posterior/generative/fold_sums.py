@@ -89,14 +89,23 @@ class Trial:
         return CALIBRATORS[kind].fit(held_out.log_proba, held_out.codes, held_out.weight)
 
     def compared(
-        self, rules: Sequence[Rule], fold: Codes, parts: list[JointStatistics[Any]]
+        self,
+        rules: Sequence[Rule],
+        fold: Codes,
+        parts: list[JointStatistics[Any]],
+        floor: float = -np.inf,
     ) -> tuple[int, dict[str, Array]]:
-        """The rule of least out-of-fold log loss, and the scores of all, from one set of sums."""
+        """The rule of least out-of-fold log loss, and the scores of all, from one set of sums.
+
+        Log probabilities below a floor count as the floor.
+        """
         results: list[HeldOut | None] = []
         reason: DegenerateError | None = None
         for rule in rules:
             try:
-                results.append(self.held_out(rule, fold, parts))
+                held_out = self.held_out(rule, fold, parts)
+                np.maximum(held_out.log_proba, floor, out=held_out.log_proba)
+                results.append(held_out)
             except DegenerateError as error:
                 results.append(None)
                 reason = error

@@ -32,6 +32,7 @@ class FittedNeighbors:
     smoothing: float = 0.0
     closed: bool = False  # whether all classes that may come were named
     selection: Table | None = None  # scores of each number of neighbors, where it was chosen
+    weights: votes.Rule = None  # how neighbors vote, where it was chosen
 
     @property
     def rows(self) -> TrainingRows:

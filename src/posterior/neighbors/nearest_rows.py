@@ -34,7 +34,7 @@ class Neighbors:
     def votes(self, k: int, rule: Rule) -> tuple[Floats, Floats]:
         """The part of each neighbor that counts, and the weight of its vote, both (m, j)."""
         part = self.parts(k)
-        return part, part * vote_weights(self.distances[:, : part.shape[1]], rule)
+        return part, part * vote_weights(self.distances[:, : part.shape[1]], rule, part)
 
     def reach(self, k: int) -> Floats:
         """The distance (m,) of the last of those that vote."""

@@ -21,6 +21,7 @@ from posterior.neighbors.nearest_rows import Reach
 from posterior.neighbors.precomputed import PrecomputedDistances
 from posterior.neighbors.training_rows import TrainingRows
 from posterior.neighbors.tree_search import KDTree
+from posterior.neighbors.whitening import Incomplete, Whitened, check_whitening
 
 FEW_COLUMNS, MANY_COLUMNS = 4, 24  # a tree is faster up to, and slower beyond
 FEW_ROWS = 1_000  # not worth a trial
@@ -49,6 +50,7 @@ class Search:
     n_neighbors: int  # that are asked for, mostly
     engine: Engine
     method: SearchMethod | None = None  # known as soon as there is an index
+    whiten: float | None = None  # shrinkage of the covariance within classes, if rows are whitened
 
     def __post_init__(self) -> None:
         self._index: Index | None = None
@@ -57,10 +59,12 @@ class Search:
         self._trial: bool | None = None  # whether one must decide, if that is known
         self._asked = 0  # queries until then
         self._reach: dict[int, Reach] = {}
+        self._searched: Any = None  # the rows that the index is of
+        self._whitened: Whitened | None = None
 
     def __reduce__(self) -> tuple[type[Search], tuple[Any, ...]]:
         given = self.rows, self.metric, self.algorithm, self.n_neighbors, self.engine, self.method
-        return Search, given
+        return Search, given if self.whiten is None else (*given, self.whiten)
 
     def chosen(self) -> SearchMethod:
         """The method of search, and why it was chosen."""
@@ -107,16 +111,47 @@ class Search:
 
     def nearest(self, Q: Any, k: int, skip: Array | None = None) -> tuple[Floats, Integers]:
         Q = self._alike(Q)
-        if self.metric.euclidean and isinstance(Q, np.ndarray) and np.isnan(Q).any():
+        whitened = self.whitened()
+        incomplete = self.metric.euclidean and isinstance(Q, np.ndarray) and bool(np.isnan(Q).any())
+        if whitened is not None and incomplete and whitened.axes.ndim > 1:
+            return self._nearest_to_incomplete(whitened, Q, k, skip)
+        Q = Q if whitened is None else whitened(Q)
+        if incomplete:
             if self._gaps is None:
                 gaps = NanEuclideanIndex(self._counted(), self.engine.fill)
                 self._gaps = self._numbered(gaps)
             return self._gaps.nearest(Q, k, skip)
         return self._ready_for(Q.shape[0]).nearest(Q, k, skip)
 
+    def whitened(self) -> Whitened | None:
+        """The map to where rows are searched, if they are not searched as they are."""
+        if self.whiten is not None and self._whitened is None:
+            check_whitening(self.metric, self.rows.X)
+            self._whitened = Whitened.within(self.rows, self.whiten)
+        return self._whitened
+
+    def _nearest_to_incomplete(
+        self, whitened: Whitened, Q: Array, k: int, skip: Array | None
+    ) -> tuple[Floats, Integers]:
+        """Queries with missing cells by the columns they have, the others as all rows."""
+        X: Any = take(self.rows.X, self.rows.counted)
+        whole = ~np.isnan(Q).any(axis=1)
+        distances, numbers = np.empty((len(Q), k)), np.empty((len(Q), k), np.int64)
+        for some, index in (
+            (whole, self),
+            (~whole, self._numbered(Incomplete(whitened, X, self.engine.fill))),
+        ):
+            if some.any():
+                own = None if skip is None else skip[some]
+                distances[some], numbers[some] = index.nearest(Q[some], k, own)
+        return distances, numbers
+
     def _counted(self) -> Any:
-        rows = self.rows
-        return rows.X if rows.weight is None else take(rows.X, rows.counted)
+        if self._searched is None:
+            rows, whitened = self.rows, self.whitened()
+            X: Any = rows.X if rows.weight is None else take(rows.X, rows.counted)
+            self._searched = X if whitened is None else whitened(X)
+        return self._searched
 
     def _numbered(self, index: Index) -> Index:
         """An index of the counted rows, under their numbers among all."""

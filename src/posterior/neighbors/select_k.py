@@ -50,6 +50,7 @@ class Choice:
     n_neighbors: int
     smoothing: float
     table: Table
+    score: tuple[float, float]  # log loss, then error
 
 
 def candidates(n_rows: int) -> Integers:
@@ -85,9 +86,11 @@ def choose(
     numbers: Integers,
     smoothings: Sequence[float],
     rule: Rule,
+    asked: Integers | None = None,
 ) -> Choice:
-    """Leave every row out in turn: its neighbors are found once, and asked many times."""
-    counted, most = training.counted, int(numbers.max())
+    """Leave every row out in turn, or each of some rows: its neighbors are found once, and asked
+    many times."""
+    counted, most = training.counted if asked is None else asked, int(numbers.max())
     size = max(LEAST, CELLS // most)
 
     def chunk(start: int) -> Losses:
@@ -149,4 +152,5 @@ def chosen(losses: Losses, numbers: Integers, smoothings: Sequence[float]) -> Ch
         }
     )
     first = int(np.lexsort((error[at], log_loss[at]))[0])
-    return Choice(int(numbers[first]), float(smoothings[best[first]]), table)
+    score = float(log_loss[at][first]), float(error[at][first])
+    return Choice(int(numbers[first]), float(smoothings[best[first]]), table, score)

@@ -9,7 +9,7 @@ import numpy as np
 
 from posterior.data.typing import Array, Floats
 
-Rule: TypeAlias = str | Callable[[Floats], Array] | None  # "uniform", "distance" or a function
+Rule: TypeAlias = str | Callable[[Floats], Array] | None  # "uniform", ... or a function
 
 
 def parts(weight: Floats, k: float) -> Floats:
@@ -21,14 +21,16 @@ def parts(weight: Floats, k: float) -> Floats:
     return np.clip(k - before, 0.0, weight)
 
 
-def vote_weights(distances: Floats, rule: Rule) -> Floats:
-    """The weight of a vote at each distance (m, k).
+def vote_weights(distances: Floats, rule: Rule, part: Floats) -> Floats:
+    """The weight of a vote at each distance (m, k), of rows of which some part counts.
 
     "uniform" is 1; "distance" is d_min / d, so that the nearest has 1. Neighbors at distance zero,
-    or of infinite weight, leave the others none.
+    or of infinite weight, leave the others none. "gaussian" is a bell curve, see there.
     """
     if rule is None or rule == "uniform":
         return np.ones(distances.shape)
+    if isinstance(rule, str) and rule == "gaussian":
+        return gaussian(distances, part)
     with np.errstate(divide="ignore", invalid="ignore"):
         if callable(rule):
             weight = np.array(rule(distances), np.float64)
@@ -40,6 +42,19 @@ def vote_weights(distances: Floats, rule: Rule) -> Floats:
     certain = np.isinf(weight)
     decided = certain.any(axis=1)
     weight[decided] = certain[decided]
+    return weight
+
+
+def gaussian(distances: Floats, part: Floats) -> Floats:
+    """exp(-½ (d / h)²), where h is half the distance of the last neighbor that counts.
+
+    How far votes reach follows from how dense the rows are; k says how smooth they make it.
+    """
+    known = np.isfinite(distances)
+    last = np.where(known & (part > 0), distances, 0.0).max(axis=1, keepdims=True)
+    near = np.divide(distances, last, out=np.zeros_like(distances), where=known & (last > 0))
+    weight = np.where(known, np.exp(-2 * near**2), 0.0)
+    weight[~known.any(axis=1)] = 1.0  # nothing is known of how near they are
     return weight
 
 

@@ -47,6 +47,7 @@ from posterior.neighbors.input_by_metric import MixedTable
 from posterior.neighbors.metrics import Metric
 from posterior.neighbors.mixed_rows import MixedRows
 from posterior.neighbors.neighbor_search import Search, SearchMethod
+from posterior.neighbors.select_distance import RULES
 from posterior.neighbors.training_rows import TrainingRows
 from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
 from posterior.preprocessing.encoding import Encoding
@@ -145,6 +146,11 @@ def _(value: Search) -> None:
     expect(isinstance(value.engine, Local), "the engine of a search")
     expect(value.method is None or isinstance(value.method, SearchMethod), "a method of search")
     expect(type(value.n_neighbors) is int, "a number of neighbors")
+    shrinkage = value.whiten
+    expect(
+        shrinkage is None or (isinstance(shrinkage, float) and 0 <= shrinkage <= 1),
+        "a shrinkage between 0 and 1",
+    )
     check_metric(value.metric, value.rows.X)
 
 
@@ -296,6 +302,7 @@ def _(value: FittedNeighbors) -> None:
     check(search)
     _check_rows(reader, search.rows.X)
     expect(type(value.n_neighbors) is int and value.n_neighbors > 0, "a number of neighbors")
+    expect(value.weights in (None, *RULES), "a rule of votes")
 
 
 @check.register

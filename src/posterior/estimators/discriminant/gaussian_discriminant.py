@@ -18,6 +18,7 @@ from posterior.data.typing import Floats
 from posterior.engines.locate import locate
 from posterior.estimators import joint_answers
 from posterior.estimators.discriminant.base import Discriminant, DiscriminantRule
+from posterior.estimators.discriminant.select_covariance import select_covariance
 from posterior.estimators.estimator import estimated
 from posterior.estimators.remote import FilePath
 from posterior.estimators.stated_classes import StatedClasses
@@ -26,6 +27,7 @@ from posterior.families import MultivariateGaussian
 from posterior.families.covariance import KINDS, Kind, whitenings
 from posterior.families.normal_density import MultivariateGaussianParameters
 from posterior.generative.fitted import Fitted
+from posterior.generative.fold_sums import Trial
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.rule import ClassPrior, Rule
 from posterior.readers.labels import Labels
@@ -40,14 +42,19 @@ class GaussianDiscriminantAnalysis(Discriminant):
 
     Parameters
     ----------
-    covariance : {"shared", "own", "diagonal", "spherical", "tune"}, default="shared"
+    covariance : {"shared", "own", "diagonal", "spherical", "tune", "auto"} or float, \
+default="shared"
         One Σ for all classes makes the boundaries linear (LDA), one for each quadratic (QDA).
-        Diagonal ones make columns independent (naive Bayes), spherical ones all alike. "tune"
-        chooses by out-of-fold log loss, which costs no refit.
+        Diagonal ones make columns independent (naive Bayes), spherical ones all alike. A number a
+        from 0 to 1 is between the first two: Σ_k = a own_k + (1 - a) shared, Friedman's (1989)
+        regularized discriminant analysis. "tune" chooses among the kinds and "auto" among numbers,
+        by out-of-fold log loss, which costs no refit. In what "auto" compares, no row counts as
+        less probable than one in a million.
     priors : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
-    shrinkage : float between 0 and 1, default=0.0
-        How much of a sphere is mixed into each covariance.
+    shrinkage : float between 0 and 1, or "auto", default=0.0
+        How much of a sphere is mixed into each covariance: standardize columns whose units differ.
+        "auto" chooses it by out-of-fold log loss, together with the covariance if that is open.
     pseudo_rows : float, default=0.0
         Rows with the mean and covariance of all classes that each class is given beforehand: the
         normal-inverse-Wishart prior.
@@ -68,7 +75,13 @@ class GaussianDiscriminantAnalysis(Discriminant):
     means_ : array of shape (n_classes, n_features)
     covariance_ : array of shape (n_features, n_features) if shared, or one for each class
     covariance_kind_ : str
-        Which kind was used.
+        Which kind was used; "mixed" is between "shared" and "own".
+    covariance_mix_ : float
+        Which part of each covariance is the class's own: 0 of a shared one, 1 of the other kinds.
+    shrinkage_ : float
+        How much of a sphere was mixed in.
+    tuning_ : table
+        Where something was chosen: out-of-fold log loss and accuracy of each candidate.
     log_likelihoods_ : tuple of float
         Of the steps of EM; empty if no cell was missing.
 
@@ -81,13 +94,20 @@ class GaussianDiscriminantAnalysis(Discriminant):
     array(['bass', 'carp'], dtype='<U4')
     >>> GaussianDiscriminantAnalysis(ddof=1).fit([[1], [3], [4], [8]], [0, 0, 1, 1]).covariance_
     array([[5.]])
+    >>> few = [[0, 0], [1, 1], [2, 2], [5, 4], [6, 6], [9, 5]], [0, 0, 0, 1, 1, 1]
+    >>> chosen = GaussianDiscriminantAnalysis("auto", shrinkage="auto").fit(*few)
+    >>> chosen.covariance_mix_, chosen.shrinkage_
+    (0.25, 1.0)
     """
 
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {"covariance": KINDS}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "covariance": [StrOptions({*KINDS, "tune"})],
+        "covariance": [
+            StrOptions({*KINDS, "tune", "auto"}),
+            Interval(Real, 0, 1, closed="both"),
+        ],
         "priors": ["array-like", Mapping, None],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
         "pseudo_rows": [Interval(Real, 0, None, closed="left")],
         "predictive": ["boolean"],
         "calibrated": CALIBRATED,
@@ -96,10 +116,10 @@ class GaussianDiscriminantAnalysis(Discriminant):
 
     def __init__(
         self,
-        covariance: str = "shared",
+        covariance: str | float = "shared",
         *,
         priors: Any = None,
-        shrinkage: float = 0.0,
+        shrinkage: float | str = 0.0,
         pseudo_rows: float = 0.0,
         predictive: bool = False,
         calibrated: str | None = None,
@@ -155,13 +175,19 @@ class GaussianDiscriminantAnalysis(Discriminant):
             else fitted.model.parameters.covariance
         )
     )
-    covariance_kind_ = estimated[str](lambda fitted: fitted.model.family.kind)
+    covariance_kind_ = estimated[str](
+        lambda fitted: "mixed" if fitted.model.family.mix < 1 else fitted.model.family.kind
+    )
+    covariance_mix_ = estimated[float](
+        lambda fitted: 0.0 if fitted.model.family.kind == "shared" else fitted.model.family.mix
+    )
+    shrinkage_ = estimated[float](lambda fitted: fitted.model.family.shrinkage)
     log_likelihoods_ = estimated[tuple[float, ...]](lambda fitted: fitted.model.parameters.trace)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: FilePath | None = None
     ) -> Self:
-        """Learn from rows and their classes, and choose the covariance if it is "tune".
+        """Learn from rows and their classes, and choose what was left open.
 
         Parameters
         ----------
@@ -169,11 +195,18 @@ class GaussianDiscriminantAnalysis(Discriminant):
             table that is elsewhere, as in `GaussianNB.fit`
         y, sample_weight, checkpoint : as in `GaussianNB.fit`
         """
-        if self.covariance != "tune" or locate(X) is not None:
+        if not self._is_open() or locate(X) is not None:
             return super().fit(X, y, sample_weight, checkpoint=checkpoint)
-        trial = clone(self).set_params(covariance="shared")
-        trial.tune(X, y, sample_weight=sample_weight)
-        self.fitted_, self.tuning_ = trial.fitted_, trial.tuning_
+        if self.covariance == "tune" and self.shrinkage != "auto":
+            chosen = clone(self).set_params(covariance="shared")
+            chosen.tune(X, y, sample_weight=sample_weight)
+            self.fitted_, self.tuning_ = chosen.fitted_, chosen.tuning_
+            return self
+        self._validate_params()
+        reader, labels, rows = self._read(X, y, sample_weight)
+        chosen, table = select_covariance(self, Trial(rows, reader, labels, self.engine_))
+        chosen.fit(X, y, sample_weight)
+        self.fitted_, self.tuning_ = chosen.fitted_, table
         return self
 
     estimate_under = joint_answers.estimate_under
@@ -181,26 +214,46 @@ class GaussianDiscriminantAnalysis(Discriminant):
         {"covariance", "priors", "shrinkage", "pseudo_rows", "predictive"}
     )
 
-    def _kind(self) -> Kind:
-        if self.covariance != "tune":
-            return cast(Kind, self.covariance)
-        chosen: Fitted | None = vars(self).get("fitted_")
-        if chosen is None:
+    def _is_open(self) -> bool:
+        """Whether rows have to choose the covariance."""
+        return self.covariance in ("tune", "auto") or self.shrinkage == "auto"
+
+    def _covariance(self) -> tuple[Kind, float, float]:
+        """The kind, how much of it is own, and the shrinkage: as given, or as `fit` chose."""
+        found: Fitted | None = vars(self).get("fitted_")
+        if self._is_open() and found is None:
             raise ValueError(
-                'Expected fit() to choose the covariance first: "tune" needs all rows at once. '
-                "Name a kind of covariance to learn from a stream or to cross-validate."
+                'Expected fit() to choose the covariance first: "tune" and "auto" need all rows at '
+                "once. Name a kind of covariance and a shrinkage to learn from a stream or to "
+                "cross-validate."
             )
-        return cast(MultivariateGaussian, chosen.rule.family).kind
+        chosen = None if found is None else cast(MultivariateGaussian, found.rule.family)
+        kind, mix, shrinkage = "own", 1.0, self.shrinkage
+        if self.covariance in ("tune", "auto"):
+            assert chosen is not None
+            kind, mix = chosen.kind, chosen.mix
+        elif isinstance(self.covariance, str):
+            kind = self.covariance
+        elif self.covariance == 0:
+            kind = "shared"
+        else:
+            mix = float(self.covariance)
+        if shrinkage == "auto":
+            assert chosen is not None
+            shrinkage = chosen.shrinkage
+        return cast(Kind, kind), mix, float(shrinkage)
 
     def rule(self, reader: Reader, labels: Labels | None) -> Rule:
-        """One covariance of the kind asked for, or chosen."""
+        """Covariances of the kind asked for, or chosen."""
+        kind, mix, shrinkage = self._covariance()
         family = MultivariateGaussian(
-            self._kind(),
+            kind,
             pseudo_rows=self.pseudo_rows,
-            shrinkage=self.shrinkage,
+            shrinkage=shrinkage,
             predictive=self.predictive,
-            least=0.0 if self._kind() == "shared" else None,
+            least=0.0 if kind == "shared" else None,
             ddof=self.ddof,
+            mix=mix,
         )
         prior = ClassPrior() if labels is None else ClassPrior(self.priors, labels.classes)
         return RankedRule(family, prior, reader)

@@ -21,14 +21,15 @@ from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
 from posterior.estimators.base_classifier import BaseClassifier, decided, with_target
-from posterior.estimators.estimator import learned
+from posterior.estimators.estimator import check_same_kind, learned
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import reader_of
 from posterior.neighbors.metrics import NAMES, Metric
 from posterior.neighbors.neighbor_explanation import Neighborhood
-from posterior.neighbors.neighbor_search import Search, SearchMethod
-from posterior.neighbors.select_k import SMOOTHINGS, choose, tried
+from posterior.neighbors.neighbor_search import SearchMethod
+from posterior.neighbors.select_distance import Settings, is_auto, learn
 from posterior.neighbors.training_rows import TrainingRows
+from posterior.neighbors.votes import Rule
 
 
 class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
@@ -43,17 +44,16 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     n_neighbors : int, "auto" or array of int, default=5
         How many vote. "auto", or one of several, is the number of least log loss when each row is
         answered by the others.
-    weights : "uniform", "distance" or callable, default="uniform"
-        The weight of a vote: the same for all, in proportion to one over the distance, or as a
-        function of the distances (n_queries, n_neighbors) says.
+    weights : "uniform", "distance", "gaussian", "auto" or callable, default="uniform"
+        The weight of a vote: the same for all, one over the distance, exp(-½ (d / h)²) of which h
+        is half the distance of the last neighbor, or as a function of the distances (n_queries,
+        n_neighbors) says. "auto" is the first or the third, chosen as k is.
     algorithm : "auto", "brute", "kd_tree" or "ball_tree"
         The method of search; the neighbors are the same. "auto" goes by rows, columns and metric,
         and tries where they leave it open; "ball_tree" is a k-d tree, or, where that is not
         possible, brute force. `search_` says what was chosen and why.
-    leaf_size : int
-        Accepted for scikit-learn's sake.
-    p : float, default=2
-        Of the distance L_p, 1 to infinity; below 1, by brute force.
+    leaf_size : int, accepted for scikit-learn's sake
+    p : float, default=2, of the distance L_p, 1 to infinity; below 1, by brute force
     metric : str or callable, default="minkowski"
         scikit-learn's names and functions of two rows; "edit" for a column of strings, "mixed" for
         frames of numbers, categories and missing cells.
@@ -64,14 +64,15 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     smoothing : float, "auto" or None
         a: rows of the class shares beside the votes. "auto" chooses it together with k; None is
         "auto" where k is chosen too, and otherwise 0.
+    whiten : float between 0 and 1, "auto" or None
+        Distances √((a - b)ᵀ Σ⁻¹ (a - b)) by the covariance within classes, of which this share of
+        what is between columns is left out (1 where cells are missing). "auto": chosen as k is.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,), or a list of them if y has several columns
-    effective_metric_, effective_metric_params_ : the metric under its plainest name
-    n_samples_fit_ : int
-    outputs_2d_ : bool
-    n_neighbors_, smoothing_ : k and a, as given or chosen
+    effective_metric_, effective_metric_params_, n_samples_fit_, outputs_2d_ : as scikit-learn's
+    n_neighbors_, smoothing_, weights_, whiten_ : as given or chosen
     selection_ : table
         Where they were chosen: error and log loss by k, left one out, with standard errors.
     search_ : the method of search that was chosen, and why
@@ -97,6 +98,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     effective_metric_params_ = learned[dict[str, Any]](lambda fitted: fitted.metric.settings)
     outputs_2d_ = learned[bool](lambda fitted: len(fitted.rows.classes) > 1)
     smoothing_ = learned[float](lambda fitted: fitted.smoothing)
+    whiten_ = learned[float | None](lambda fitted: fitted.search.whiten, may_be_none=True)
     selection_ = learned[Table](lambda fitted: fitted.selection)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -105,7 +107,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
             StrOptions({"auto"}),
             "array-like",
         ],
-        "weights": [StrOptions({"uniform", "distance"}), callable, None],
+        "weights": [StrOptions({"uniform", "distance", "gaussian", "auto"}), callable, None],
         "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
         "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "p": [Interval(Real, 0, None, closed="right"), None],
@@ -113,6 +115,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         "metric_params": [dict, None],
         "n_jobs": [Integral, None],
         "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
+        "whiten": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"}), None],
     }
 
     def __init__(
@@ -127,6 +130,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         smoothing: Any = None,
+        whiten: Any = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -137,18 +141,26 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         self.metric_params = metric_params
         self.n_jobs = n_jobs
         self.smoothing = smoothing
+        self.whiten = whiten
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         p = None if "p" in (self.metric_params or {}) else self.p  # of which `fit` would warn
         metric = Metric.of(self.metric, p, self.metric_params)
         reader_of(metric, type(self).__name__).describe(tags.input_tags)
+        tags.input_tags.sparse &= self.whiten is None
+        tags.input_tags.allow_nan &= self.whiten in (None, 1, "auto")
         return tags
 
     @property
     def n_neighbors_(self) -> int:
         """The number of neighbors that vote: as asked, or as chosen in `fit`."""
         return self._current().n_neighbors
+
+    @property
+    def weights_(self) -> Rule:
+        """How neighbors vote: as asked, or as chosen in `fit`."""
+        return self._current().weights if is_auto(self.weights) else self.weights
 
     @property
     def search_(self) -> SearchMethod:
@@ -207,22 +219,13 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         if isinstance(table, np.ndarray) and np.may_share_memory(table, X):
             table = table.copy()  # which the user may change
         rows = TrainingRows.of(table, y, validate.weights(sample_weight, table.shape[0]))
-        numbers = tried(self.n_neighbors, rows)
-        search = Search(rows, metric, self.algorithm, int(numbers.max()), self.engine_)
-        search.prepare()
-        given = isinstance(self.n_neighbors, Integral)
-        free = self.smoothing == "auto" or (self.smoothing is None and not given)
-        smoothings = SMOOTHINGS if free else (float(self.smoothing or 0),)
-        if given and not free:
-            return FittedNeighbors(reader, search, int(self.n_neighbors), smoothings[0])
-        choice = choose(search, rows, numbers, smoothings, self.weights)
-        found = choice.n_neighbors, choice.smoothing
-        return FittedNeighbors(reader, search, *found, selection=choice.table)
+        settings = Settings(self.n_neighbors, self.smoothing, self.weights, self.whiten)
+        return learn(reader, rows, metric, settings, self.algorithm, self.engine_)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows: exactly the model that `fit` on all rows so far would give.
 
-        Where k was chosen, it is not chosen again: `fit` does that.
+        Where k, the votes or the distance were chosen, they are not chosen again: `fit` does that.
 
         Parameters
         ----------
@@ -256,10 +259,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     def merge(self, other: Self) -> Self:
         """Add the rows of another model, below those of this one."""
         check_is_fitted(other)
-        if type(other) is not type(self):
-            raise TypeError(
-                f"Expected another {type(self).__name__} to merge, got {type(other).__name__}."
-            )
+        check_same_kind(self, other)
         self.fitted_ = self._growing().merged(other.fitted_)
         return self
 
@@ -328,7 +328,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         array of shape (n_queries, n_classes), or a list of them if y had several columns
         """
         fitted = self._current()
-        return fitted.by_output(fitted.posteriors(fitted.neighbors(X), self.weights))
+        return fitted.by_output(fitted.posteriors(fitted.neighbors(X), self.weights_))
 
     def predict_log_proba(self, X: Any) -> Any:
         """log p(k | x)."""
@@ -360,7 +360,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         """
         fitted = self._current()
         found = fitted.neighbors(X)
-        posteriors = fitted.posteriors(found, self.weights)
+        posteriors = fitted.posteriors(found, self.weights_)
         answers = [
             decided(p, classes, costs, reject)
             for p, classes in zip(posteriors, fitted.rows.classes, strict=True)
@@ -397,4 +397,4 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
             Which column of y, if there are several.
         """
         fitted = self._current()
-        return fitted.neighborhood(fitted.neighbors(X), self.weights, output)
+        return fitted.neighborhood(fitted.neighbors(X), self.weights_, output)
