@@ -53,7 +53,7 @@ class SummedClassifier(BaseClassifier):
 
     classes_ = learned[Array](lambda fitted: fitted.labels.classes)
     statistics_ = learned[JointStatistics[Any]](lambda fitted: fitted.statistics)
-    calibrator_ = learned[Calibrator](lambda fitted: fitted.calibrator)
+    calibrator_ = learned[Calibrator | None](lambda fitted: fitted.calibrator, may_be_none=True)
     n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n or None)
     feature_names_in_ = learned[Array](lambda fitted: fitted.reader.columns.given)
 
@@ -254,11 +254,7 @@ class SummedClassifier(BaseClassifier):
 
     def _check_calibrated(self, streaming: bool = False) -> None:
         if self.calibrated is not None:
-            check_calibrated(self.calibrated)
-            if streaming:
-                raise ValueError(
-                    "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
-                )
+            check_calibrated(self.calibrated, streaming)
 
     # ---- rows held out ----
 

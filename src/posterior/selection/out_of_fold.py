@@ -10,16 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from posterior.data.frames import take
-from posterior.data.typing import Array, Codes
+from posterior.data.typing import Codes
 from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.table_classifier import TableClassifier
-from posterior.evaluation.calibration import CALIBRATORS, Calibrator
+from posterior.evaluation.calibration import Calibrator, chosen
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.selection.labeled_rows import LabeledRows
-
-WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
-ENOUGH = 5000  # rows to learn a correction from
-PARTS = 5  # of the folds, each corrected by the others
 
 
 Watch = Callable[[HeldOut, Codes, int], bool]  # answers so far, their rows, and folds done
@@ -89,37 +85,9 @@ def calibrated(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOu
 
     Folds are corrected by what the others say, some at a time; what is kept is learned from all.
     """
-    folds = held_out.folds
-    assert folds is not None
-    best: tuple[str | None, Calibrator | None, HeldOut] = (None, None, held_out)
-    gain = 0.0
-    some = np.unique(folds)
-    if len(some) < 3 or len(held_out.codes) < 50:
-        return best
-    before = held_out.losses()["log_loss"]
-    parts = folds % PARTS
-    for name, kind in CALIBRATORS.items():
-        log_proba = np.empty_like(held_out.log_proba)
-        for part in np.unique(parts):
-            test = parts == part
-            log_proba[test] = _learned(kind, held_out, ~test).apply(held_out.log_proba[test])
-        corrected = HeldOut(floored(log_proba), held_out.codes, held_out.classes, folds)
-        differences = before - corrected.losses()["log_loss"]
-        means = np.array([differences[folds == f].mean() for f in some])
-        error = means.std(ddof=1) / np.sqrt(len(some))
-        if differences.mean() > max(gain, error, WORTH * before.mean()):
-            gain = float(differences.mean())
-            of_all = _learned(kind, _in_order(held_out), np.ones(len(folds), bool))
-            best = (name, of_all, corrected)
-    return best
-
-
-def _learned(kind: Any, held_out: HeldOut, inside: Array) -> Calibrator:
-    """A correction, from some thousand rows, which are enough."""
-    index = np.flatnonzero(inside)
-    index = index[:: -(-len(index) // ENOUGH)]
-    found: Calibrator = kind.fit(held_out.log_proba[index], held_out.codes[index], None)
-    return found
+    name, calibrator, corrected = chosen(_in_order(held_out))
+    order = np.searchsorted(corrected.classes, held_out.classes)
+    return name, calibrator, replace(held_out, log_proba=corrected.log_proba[:, order])
 
 
 def _in_order(held_out: HeldOut) -> HeldOut:

@@ -1,0 +1,28 @@
+"""Probabilities that mean what they say, learned from scores of rows held out."""
+
+from posterior.evaluation.calibration.calibrators import (
+    AUTO,
+    CALIBRATORS,
+    Calibrator,
+    check_calibrated,
+)
+from posterior.evaluation.calibration.class_scaling import StructuredMatrix, Vector
+from posterior.evaluation.calibration.isotonic import Isotonic
+from posterior.evaluation.calibration.select_calibrator import chosen, learned
+from posterior.evaluation.calibration.temperature import Temperature
+from posterior.evaluation.calibration.two_slopes import Beta, Quadratic
+
+__all__ = [
+    "AUTO",
+    "CALIBRATORS",
+    "Beta",
+    "Calibrator",
+    "Isotonic",
+    "Quadratic",
+    "StructuredMatrix",
+    "Temperature",
+    "Vector",
+    "check_calibrated",
+    "chosen",
+    "learned",
+]

@@ -1,0 +1,34 @@
+"""The calibrators there are, by the names that `calibrated=` takes."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from posterior.evaluation.calibration.class_scaling import StructuredMatrix, Vector
+from posterior.evaluation.calibration.isotonic import Isotonic
+from posterior.evaluation.calibration.temperature import Temperature
+from posterior.evaluation.calibration.two_slopes import Beta, Quadratic
+
+Calibrator: TypeAlias = Temperature | Isotonic | Beta | Quadratic | Vector | StructuredMatrix
+AUTO = "auto"  # whichever lowers the loss on rows held out, if one does
+CALIBRATORS: dict[str, type[Calibrator]] = {
+    "temperature": Temperature,
+    "isotonic": Isotonic,
+    "beta": Beta,
+    "quadratic": Quadratic,
+    "vector": Vector,
+    "matrix": StructuredMatrix,
+}
+
+
+def check_calibrated(kind: str, streaming: bool = False) -> None:
+    """Refuse the name of a calibration that there is not, and rows that are not all at hand."""
+    if kind != AUTO and kind not in CALIBRATORS:
+        raise ValueError(
+            f"Expected calibrated to be one of {sorted([AUTO, *CALIBRATORS])} or None, got "
+            f"{kind!r}."
+        )
+    if streaming:
+        raise ValueError(
+            "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
+        )
