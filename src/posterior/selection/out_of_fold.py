@@ -17,7 +17,6 @@ from posterior.evaluation.calibration import Calibrator, chosen
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.selection.labeled_rows import LabeledRows
 
-
 Watch = Callable[[HeldOut, Codes, int], bool]  # answers so far, their rows, and folds done
 
 

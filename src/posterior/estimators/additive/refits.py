@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone
-
-from posterior.data import frames, validate
+from posterior.data import validate
 from posterior.estimators import remote
 from posterior.estimators.base_classifier import with_target
-from posterior.evaluation.held_out import HeldOut, aligned, floored
+from posterior.estimators.calibrated import held_out_by_refits
+from posterior.evaluation.held_out import HeldOut
 from posterior.generative.fold_sums import FOLDS, folds_of
 
 
@@ -29,12 +27,4 @@ def cross_validated(
     X, y = with_target(X, y)
     classes, codes = validate.labels(y, len(y))
     weight = validate.weights(sample_weight, len(codes))
-    fold = folds_of(folds, codes)
-    log_proba = np.empty((len(codes), len(classes)))
-    for f in np.unique(fold):
-        test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
-        given = None if weight is None else weight[train]
-        model = clone(self).fit(frames.take(X, train), classes[codes[train]], given)
-        answer = model.predict_log_proba(frames.take(X, test))
-        log_proba[test] = aligned(answer, model.classes_, classes)
-    return HeldOut(floored(log_proba), codes, classes, fold)
+    return held_out_by_refits(self, X, classes[codes], folds_of(folds, codes), weight)

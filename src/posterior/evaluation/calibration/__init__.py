@@ -4,6 +4,7 @@ from posterior.evaluation.calibration.calibrators import (
     AUTO,
     CALIBRATORS,
     Calibrator,
+    answers,
     check_calibrated,
 )
 from posterior.evaluation.calibration.class_scaling import StructuredMatrix, Vector
@@ -22,6 +23,7 @@ __all__ = [
     "StructuredMatrix",
     "Temperature",
     "Vector",
+    "answers",
     "check_calibrated",
     "chosen",
     "learned",

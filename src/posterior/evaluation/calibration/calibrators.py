@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+import numpy as np
+
+from posterior import kernels
+from posterior.data.typing import Floats
 from posterior.evaluation.calibration.class_scaling import StructuredMatrix, Vector
 from posterior.evaluation.calibration.isotonic import Isotonic
 from posterior.evaluation.calibration.temperature import Temperature
@@ -19,6 +23,16 @@ CALIBRATORS: dict[str, type[Calibrator]] = {
     "vector": Vector,
     "matrix": StructuredMatrix,
 }
+
+
+def answers(scores: Floats, calibrator: Calibrator | None, wanted: str) -> Floats:
+    """Scores of the classes as their "posterior" or "log_posterior", corrected."""
+    if calibrator is None:
+        kernels.normalize(scores, wanted)
+        return scores
+    kernels.normalize(scores, "log_posterior")
+    corrected = calibrator.apply(scores)
+    return np.exp(corrected) if wanted == "posterior" else corrected
 
 
 def check_calibrated(kind: str, streaming: bool = False) -> None:

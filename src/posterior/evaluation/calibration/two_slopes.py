@@ -80,9 +80,7 @@ def mixed_odds(log_proba: Floats, codes: Codes, weight: Floats | None, name: str
     return Temperature.mixed(log_proba, codes, weight)
 
 
-def two_slopes(
-    features: Floats, codes: Codes, weight: Floats | None
-) -> tuple[float, float, float]:
+def two_slopes(features: Floats, codes: Codes, weight: Floats | None) -> tuple[float, float, float]:
     """b, a >= 0 and c >= 0 of least penalized log loss, log odds being b + a f + c g."""
     start, given = np.array([0.0, 1.0, 1.0]), (features, codes, weight)
     bounds = [(None, None), (0, None), (0, None)]
