@@ -175,7 +175,7 @@ class FittedNeighbors:
             return [np.exp(self.calibrator.apply(np.log(p))) for p in found_proba]
 
     def corrected(self, kind: str, rule: votes.Rule) -> FittedNeighbors:
-        """With a correction of its probabilities: rows, of many some, are answered by the others."""
+        """With a correction of its probabilities: some thousand rows are answered by the others."""
         if len(self.rows.classes) > 1:
             raise ValueError(
                 "Expected calibrated=None where y has several columns, got "

@@ -8,8 +8,8 @@ from typing import Any
 from posterior.estimators import JointBayes, KNeighborsClassifier, MixtureClassifier
 from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
-from posterior.evaluation.calibration import Calibrator, Temperature
 from posterior.sql.densities import terms
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column
 from posterior.sql.sql_scores import Scores, scores
 
@@ -22,19 +22,7 @@ def _(model: SummedClassifier | MixtureBase, columns: Sequence[Column]) -> Score
     with fitted.named():
         joint.scorer()  # refuses parameters that the data left open
     found = terms(joint.family, joint.parameters, columns)
-    return Scores(fitted.classes, joint.log_prior, found, temperature(fitted.calibrator))
-
-
-def temperature(calibrator: Calibrator | None) -> float:
-    """What scores are multiplied by before they become probabilities."""
-    if calibrator is None:
-        return 1.0
-    if isinstance(calibrator, Temperature):
-        return 1 / calibrator.temperature
-    raise TypeError(
-        "Expected probabilities corrected by a temperature or not at all: the steps of isotonic "
-        'calibration are too many for a query. Fit the model with calibrated="temperature".'
-    )
+    return calibrated(Scores(fitted.classes, joint.log_prior, found), fitted.calibrator)
 
 
 REASONS: dict[type[Any], str] = {

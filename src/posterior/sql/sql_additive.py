@@ -25,6 +25,7 @@ from posterior.sql.expressions import (
     whole,
 )
 from posterior.sql.lookups import looked_up
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column, Sheet, spellings
 from posterior.sql.sql_scores import Scores, Term, scores
 
@@ -54,7 +55,8 @@ def _(model: Additive, columns: Sequence[Column]) -> Scores:
         found.append(Term(fitted.name(chosen), [*first, *outputs]))
     known = tables.known()
     prior = fitted.by_class(fitted.constant)
-    return Scores(fitted.classes, prior, found, steps=tables.steps, known=known)
+    made = Scores(fitted.classes, prior, found, steps=tables.steps, known=known)
+    return calibrated(made, fitted.calibrator)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import Levels, Numbers, ScaledNumber
 from posterior.sql.expressions import SQL, is_missing, less, or_else, over, total
-from posterior.sql.generative import temperature
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column, Reading, indicator
 from posterior.sql.sql_logistic import level_indicators, unless
 from posterior.sql.sql_scores import Scores, Term, scores
@@ -27,7 +27,7 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
         )
     if model.reads == "documents":
         found = scores(model.model_, texts)
-        return replace(found, scale=found.scale * temperature(model.calibrator))
+        return calibrated(found, model.calibrator)
     read: list[Column] = [
         replace(by_name[each.name], reading=READINGS.get(each.role, "plain"))
         for each in model.roles.table
@@ -37,7 +37,7 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
     found = scores(model.model_, read)
     if model.reads == "numbers":
         found = replace(found, terms=_by_column(found.terms, model))
-    return replace(found, scale=found.scale * temperature(model.calibrator))
+    return calibrated(found, model.calibrator)
 
 
 def numbers(made_by: Numbers, columns: Sequence[Column]) -> list[Column]:

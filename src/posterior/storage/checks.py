@@ -56,6 +56,7 @@ from posterior.readers.reader import Reader
 from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
 from posterior.storage.additive_tables import check_additive
+from posterior.storage.calibrator_checks import check_calibrator
 from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.metric_checks import check_metric
 from posterior.storage.model_file_error import expect
@@ -159,6 +160,7 @@ def _(value: Fitted) -> None:
         expect(all(f is None or f.coding == coding for f in families), "a model of the same bins")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
     k, statistics, joint = _n_classes(labels.classes), value.statistics, value.joint
+    check_calibrator(value.calibrator, k)
     expect(statistics is not None or joint is not None, "sums, or a model that was stated")
     if statistics is not None:
         expected = Extent(k, reader.summed_widths())
@@ -192,6 +194,7 @@ def _(value: FittedComponents) -> None:
     expect(isinstance(fitted, Fitted) and fitted.joint is not None, "a model of the components")
     expect(len(fitted.labels) == len(components), "a model of the components")
     expect(isinstance(fitted.derived, Convergence), "the steps of EM")
+    check_calibrator(value.calibrator, len(components.sizes))
 
 
 LEARNED: dict[type, type] = {  # what the estimators of a kind hold after a fit
@@ -223,6 +226,8 @@ def _(model: Estimator) -> None:
     if isinstance(model, MixtureClassifier):
         classifier = vars(model).get("classifier_")
         expect(classifier is None or isinstance(classifier, SummedClassifier), "a classifier")
+    if isinstance(model, TableClassifier):
+        check_calibrator(model.calibrator, len(model.classes_))
     if isinstance(model, Clusters) and fitted.stream is not None:
         expect(model.n_clusters == len(fitted.centers), "as many centers as clusters")
 
@@ -246,6 +251,7 @@ def _(value: FittedLogistic) -> None:
         expect(len(reader.encoding.columns) == n, "an encoding of each column")
     k, (width,) = _n_classes(labels.classes), reader.widths()
     outputs = k if k > 2 else 1
+    check_calibrator(value.calibrator, k)
     expect(shape_of(value.coef) == (outputs, width), f"coefficients of {width} columns")
     expect(shape_of(value.typical) == (width,), "a typical row")
     if value.stream is not None:
@@ -258,6 +264,7 @@ def _(value: FittedAdditive) -> None:
     k = _n_classes(value.labels.classes)
     expect(k >= 2, "two classes or more")
     check_additive(value, _n_columns(value.reader), k)
+    check_calibrator(value.calibrator, k)
 
 
 @check.register
@@ -281,6 +288,7 @@ def _(value: FittedNeighbors) -> None:
     check(search)
     _check_rows(reader, search.rows.X)
     expect(type(value.n_neighbors) is int and value.n_neighbors > 0, "a number of neighbors")
+    check_calibrator(value.calibrator, len(search.rows.classes[0]))
 
 
 @check.register

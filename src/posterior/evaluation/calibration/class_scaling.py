@@ -49,7 +49,7 @@ class StructuredMatrix:
 
     @classmethod
     def fit(cls, log_proba: Floats, codes: Codes, weight: Floats | None) -> StructuredMatrix:
-        """Those of least penalized log loss, Σ -w log q_y + K (‖diag D‖² + ‖b‖²) + K (K - 1) ‖rest‖².
+        """Those of least Σ -w log q_y + K (‖diag D‖² + ‖b‖²) + K (K - 1) ‖rest‖².
 
         The rest of D, off its diagonal, has K - 1 times as many numbers.
         """
