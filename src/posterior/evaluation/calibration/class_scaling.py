@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from posterior import kernels
+from posterior.data.blas_threads import one_blas_thread
 from posterior.data.typing import Codes, Floats
 from posterior.evaluation.calibration.temperature import Temperature
 
@@ -69,7 +70,8 @@ def _least(x: Floats, codes: Codes, weight: Floats | None, matrix: bool) -> tupl
     shape = (k, k) if matrix else (k,)
     start, given = np.zeros(int(np.prod(shape)) + k), (x, codes, weight, shape)
     stop = {"gtol": TOLERANCE * k * k, "ftol": 1e-13}
-    found = minimize(scaling_loss, start, given, jac=True, method="L-BFGS-B", options=stop).x
+    with one_blas_thread():  # L-BFGS multiplies small matrices
+        found = minimize(scaling_loss, start, given, jac=True, method="L-BFGS-B", options=stop).x
     return found[:-k].reshape(shape), found[-k:]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from posterior import kernels
+from posterior.data.blas_threads import one_blas_thread
 from posterior.data.typing import Codes, Floats
 from posterior.evaluation.calibration.temperature import Temperature
 
@@ -84,9 +85,10 @@ def two_slopes(features: Floats, codes: Codes, weight: Floats | None) -> tuple[f
     """b, a >= 0 and c >= 0 of least penalized log loss, log odds being b + a f + c g."""
     start, given = np.array([0.0, 1.0, 1.0]), (features, codes, weight)
     bounds = [(None, None), (0, None), (0, None)]
-    found = minimize(
-        slopes_loss, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options=STOP
-    )
+    with one_blas_thread():  # L-BFGS multiplies small matrices
+        found = minimize(
+            slopes_loss, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options=STOP
+        )
     b, a, c = found.x.tolist()
     return b, a, c
 
