@@ -34,8 +34,8 @@ MODELS = {  # and whether they read numbers only
     "AODE": (posterior.AODE, False),
     "Additive": (posterior.Additive, False),
 }
-MOST = 3000  # rows of a table
-SMALL = 30_000  # rows times columns times classes, for models that are refitted
+MOST = 1000  # rows of a table
+SMALL = 5_000  # rows times columns times classes, for models that are refitted
 MORE = {
     "adult-train": "income",
     "car": "class",

@@ -80,7 +80,7 @@ def settled(classifier: TableClassifier, rows: LabeledRows, index: Codes) -> Tab
 
 
 def calibrated(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
-    """The correction that lowers log loss by more than its standard error, or none.
+    """The correction that lowers log loss by more than two standard errors, or none.
 
     Folds are corrected by what the others say, some at a time; what is kept is learned from all.
     """

@@ -29,6 +29,7 @@ def inspect(model: MODEL) -> Answer:
 
 def _inside(model: Any) -> dict[str, Any]:
     """What a model of a file's table says of the model in it, and of its columns."""
+    from posterior.evaluation.calibration import name_of
     from posterior.storage.summary import summary
 
     roles = models.roles_of(model)
@@ -44,7 +45,7 @@ def _inside(model: Any) -> dict[str, Any]:
         "target": roles.target,
         "columns": [{"name": c.name, "role": c.role} for c in model.columns_read],
         "left_out": [c.name for c in roles.columns if c.name not in (*read, roles.target)],
-        "calibration": None if calibrator is None else type(calibrator).__name__.lower(),
+        "calibration": None if calibrator is None else name_of(calibrator),
     }
 
 

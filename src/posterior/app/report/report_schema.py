@@ -66,7 +66,7 @@ class CandidateFacts:
     settings: str  # what was fitted, one sentence
     simplicity: int  # 0 is the simplest; the one-standard-error rule goes by this order
     rows: int  # scored out of fold; fewer than all where the step was sampled
-    calibration: str | None  # "temperature", "isotonic" or None: what lowers its log loss
+    calibration: str | None  # "temperature", "beta", ... or None: what lowers its log loss
     log_loss: Measure
     accuracy: Measure
     brier: Measure

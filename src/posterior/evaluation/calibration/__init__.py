@@ -6,6 +6,7 @@ from posterior.evaluation.calibration.calibrators import (
     Calibrator,
     answers,
     check_calibrated,
+    name_of,
 )
 from posterior.evaluation.calibration.class_scaling import StructuredMatrix, Vector
 from posterior.evaluation.calibration.isotonic import Isotonic
@@ -27,4 +28,5 @@ __all__ = [
     "check_calibrated",
     "chosen",
     "learned",
+    "name_of",
 ]

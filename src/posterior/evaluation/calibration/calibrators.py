@@ -25,6 +25,11 @@ CALIBRATORS: dict[str, type[Calibrator]] = {
 }
 
 
+def name_of(calibrator: Calibrator) -> str:
+    """As `calibrated=` takes it."""
+    return next(name for name, kind in CALIBRATORS.items() if isinstance(calibrator, kind))
+
+
 def answers(scores: Floats, calibrator: Calibrator | None, wanted: str) -> Floats:
     """Scores of the classes as their "posterior" or "log_posterior", corrected."""
     if calibrator is None:

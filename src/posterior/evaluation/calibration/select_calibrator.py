@@ -14,6 +14,7 @@ from posterior.evaluation.held_out import HeldOut, floored
 FEWEST = 50  # rows, below which nothing is corrected
 WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
 ENOUGH = 5000  # rows to learn a correction from
+SURE = 2.0  # standard errors of a gain: one row that gains alone is about one of them
 PARTS = 5  # of the rows, each corrected by the others
 MANY = 30  # classes, above which a matrix has too many numbers
 
@@ -29,7 +30,7 @@ def learned(held_out: HeldOut, kind: str) -> Calibrator | None:
 
 
 def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
-    """The correction that lowers log loss by more than its standard error, or none.
+    """The correction that lowers log loss by more than two standard errors, or none.
 
     From the simplest to the richest, each must beat the one before on rows that it was not learned
     from: parts of the rows, or of the folds, are corrected by what the others say, and differences
@@ -47,7 +48,7 @@ def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
             log_proba[test] = _fit(candidate, held_out, ~test).apply(held_out.log_proba[test])
         corrected = replace(held_out, log_proba=floored(log_proba))
         gain, error = _gain(best, corrected)
-        if gain > max(error, WORTH * best.log_loss):
+        if gain > max(SURE * error, WORTH * best.log_loss):
             name, best = candidate, corrected
     if name is None:
         return None, None, best
