@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 494,
-    n_lines: 64_408,
+    n_files: 505,
+    n_lines: 65_198,
 }
 
 

@@ -1,8 +1,8 @@
 """Probabilities that mean what they say, learned from scores of rows held out."""
 
+from posterior.evaluation.calibration.calibrators import AUTO as AUTO
+from posterior.evaluation.calibration.calibrators import CALIBRATORS as CALIBRATORS
 from posterior.evaluation.calibration.calibrators import (
-    AUTO,
-    CALIBRATORS,
     Calibrator,
     answers,
     check_calibrated,
@@ -15,8 +15,6 @@ from posterior.evaluation.calibration.temperature import Temperature
 from posterior.evaluation.calibration.two_slopes import Beta, Quadratic
 
 __all__ = [
-    "AUTO",
-    "CALIBRATORS",
     "Beta",
     "Calibrator",
     "Isotonic",
