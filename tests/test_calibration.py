@@ -144,6 +144,12 @@ def test_a_temperature_of_few_rows_is_mixed_with_uniform():
     assert Temperature.fit(many, drawn(many), None).uniform == 0
 
 
+def test_rows_that_are_all_right_do_not_make_a_temperature_extreme():
+    log_proba = np.log(np.tile([[0.2, 0.8]], (10, 1)))
+    found = Temperature.fit(np.tile(log_proba, (30, 1)), np.ones(300, np.int32), None)
+    assert 0.1 < found.temperature < 0.5  # sharper, and still a claim that one row can stand
+
+
 @pytest.mark.parametrize("kind", OF_TWO)
 def test_weight_two_is_two_rows(kind):
     log_proba = of_odds(odds(400))

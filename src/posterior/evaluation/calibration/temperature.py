@@ -26,7 +26,7 @@ class Temperature:
 
     @classmethod
     def fit(cls, log_proba: Floats, codes: Codes, weight: Floats | None) -> Temperature:
-        """The temperature of least log loss, mixed with uniform where rows are few."""
+        """The temperature of least log loss, with a prior log T ~ N(0, 1); of few rows, mixed."""
         n = len(codes) if weight is None else float(weight.sum())
         if n < FEW:
             return cls.mixed(log_proba, codes, weight)
@@ -47,7 +47,8 @@ class Temperature:
         w, own = np.ones(len(codes)) if weight is None else weight, np.arange(len(codes))
 
         def loss(log_t: float) -> float:
-            return -float(w @ cls(np.exp(log_t), uniform).apply(log_proba)[own, codes])
+            gone = -float(w @ cls(np.exp(log_t), uniform).apply(log_proba)[own, codes])
+            return gone + 0.5 * log_t**2  # rows that are all right cannot make it extreme
 
         if len(codes) == 0 or log_proba.shape[1] == 1:
             return cls(1.0, uniform)
