@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 505,
-    n_lines: 65_198,
+    n_lines: 65_199,
 }
 
 
