@@ -4,8 +4,8 @@
     python examples/calibration_gain.py FOLDER      KEEL's files, the class last
 
 Three folds; the others fit the model twice, as it is and with the correction that it chooses and
-learns from the same rows. Constants were compared on tables of the second command. But tables of the
-first have shown that one standard error is too little, and that temperatures need a prior: its
+learns from the same rows. Constants were compared on tables of the second command. But tables of
+the first have shown that one standard error is too little, and that temperatures need a prior: its
 figures are not those of tables that nobody had seen.
 """
 
