@@ -497,7 +497,7 @@ def test_calibrated_models_do_not_stream():
     for call in ("partial_fit", "forget"):
         with pytest.raises(ValueError, match=r"calibrat.*fit\(\)"):
             getattr(model, call)(X, Y)
-    with pytest.raises(ValueError, match=r"'isotonic', 'temperature'.*'platt'"):
+    with pytest.raises(ValueError, match=r"'auto'.*'isotonic'.*'temperature'.*'platt'"):
         GaussianNB(calibrated="platt").fit(X, Y)
 
 

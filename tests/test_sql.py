@@ -125,6 +125,8 @@ def holes(X: pd.DataFrame) -> pd.DataFrame:
         posterior.NaiveBayes(posterior.Binned(edges=[1.0, 3.5, 6.0, 12.25])),
         posterior.NaiveBayes("student"),
         posterior.GaussianNB(calibrated="temperature"),
+        posterior.GaussianNB(calibrated="matrix"),
+        posterior.LogisticRegression(calibrated="vector"),
         posterior.BernoulliNB(binarize=2.0),
         posterior.MultinomialNB(),
         posterior.ComplementNB(norm=True),
@@ -142,6 +144,42 @@ def holes(X: pd.DataFrame) -> pd.DataFrame:
 def test_the_database_answers_as_the_model_does(model, data, dialect):
     X, y = data()
     check(model.fit(X, y), X, dialect)
+
+
+@on_each
+@pytest.mark.parametrize(
+    "model",
+    [
+        posterior.GaussianNB(calibrated="beta"),
+        posterior.GaussianNB(calibrated="quadratic"),
+        posterior.GaussianNB(calibrated="vector"),
+        posterior.LogisticRegression(calibrated="matrix"),
+        posterior.LogisticRegression(calibrated="quadratic"),
+        posterior.Additive(rounds=20, calibrated="beta"),
+    ],
+    ids=str,
+)
+def test_corrected_probabilities_of_two_classes(model, dialect):
+    X, y = iris()
+    X, y = holes(X)[50:], y[50:]
+    check(model.fit(X, y), X, dialect)
+
+
+@on_each
+def test_few_rows_mix_a_temperature_with_uniform(dialect):
+    X, y = iris()
+    model = posterior.CategoricalNB(alpha=0, calibrated="temperature").fit(X.round(), y)
+    assert model.calibrator_.uniform == 1 / 151
+    proba = check(model, X.round(), dialect).iloc[:, -3:].to_numpy()
+    assert proba.min() == pytest.approx(1 / 151 / 3)  # though some classes were impossible
+
+
+def test_a_correction_of_a_correction_is_refused():
+    frame = fish()
+    model = posterior.NaiveBayes(calibrated="matrix")
+    fitted = TableClassifier(model, infer(frame, "species"), calibrator=Temperature(1.7))
+    with pytest.raises(TypeError, match="corrected once"):
+        to_sql(fitted.fit(frame, "species"))
 
 
 @on_each

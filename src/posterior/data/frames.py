@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy import sparse
 
 from posterior.data import arrow
 from posterior.data.cells import TIMES as TIMES
@@ -51,9 +52,11 @@ def split_target(X: Any, name: str) -> tuple[Any, Array]:
 
 
 def take(rows: Any, index: Any) -> Any:
-    """Some rows of an array, a list, or a frame of any library."""
+    """Some rows of an array, a list, a sparse matrix, or a frame of any library."""
     if isinstance(rows, np.ndarray):
         return rows[index]
+    if sparse.issparse(rows):
+        return rows.tocsr()[index]
     if isinstance(rows, list):
         return [rows[i] for i in index]
     table = as_frame(rows)

@@ -18,6 +18,7 @@ from posterior.discriminative.minimum import Minimum
 from posterior.discriminative.objective import Summer
 from posterior.discriminative.reservoir import Stream
 from posterior.discriminative.solvers.solution import Step
+from posterior.evaluation.calibration import Calibrator, answers
 from posterior.families.linear import affine_scorer, dense
 from posterior.readers.encoded import Encoded, answers_missing
 from posterior.readers.labels import Labels
@@ -49,6 +50,7 @@ class FittedLogistic:
     trace: tuple[Step, ...] = ()
     minimum: Minimum | None = None  # with the rows, so that it is never stored
     stream: Stream | None = None
+    calibrator: Calibrator | None = None
 
     @classmethod
     def of(cls, reader: Encoded, labels: Labels, minimum: Minimum, dtype: Any) -> FittedLogistic:
@@ -97,12 +99,11 @@ class FittedLogistic:
         return out
 
     def posterior(self, X: Any, engine: Filler, wanted: str = "posterior") -> Floats:
-        """p(k | x), or its logarithm: "log_posterior"."""
+        """p(k | x), or its logarithm: "log_posterior"; calibrated if the model is."""
         scores = self.scores(X, engine)
         if scores.shape[1] < len(self.labels):
             scores = np.column_stack([np.zeros(len(scores)), scores])
-        kernels.normalize(scores, wanted)
-        return scores
+        return answers(scores, self.calibrator, wanted)
 
     def terms(self, X: Any) -> tuple[Floats, Floats]:
         """w_kj (xⱼ - tⱼ) of each row, (n, k, d), and the scores (k,) of the typical row t."""

@@ -6,15 +6,13 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 from numbers import Integral
 from operator import add
 from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController
-
+from posterior.data.blas_threads import one_blas_thread as one_blas_thread
 from posterior.data.rows import Features, Hard, Rows, SparseRows, chunk_starts
 from posterior.data.typing import Floats
 from posterior.sources.remote_rows import RemoteRows
@@ -134,16 +132,6 @@ class Local:
         if n not in _pools:
             _pools[n] = ThreadPoolExecutor(n, "posterior", work_beside_others)
         return _pools[n].map(function, starts)
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Matrix products inside a chunk stay on its thread."""
-    return _blas().limit(limits=1, user_api="blas")
 
 
 def _cells_a_row(X: Features) -> int:

@@ -31,15 +31,24 @@ def cross_validated(
     X, y = with_target(X, y)
     classes, codes = validate.labels(y, len(y))
     weight = validate.weights(sample_weight, len(codes))
-    fold = folds_of(folds, codes)
-    log_proba = np.empty((len(codes), len(classes)))
-    for f in np.unique(fold):
+    return held_out_by_refits(self, X, classes[codes], folds_of(folds, codes), weight)
+
+
+def held_out_by_refits(
+    model: Any, X: Any, y: Any, fold: Codes, sample_weight: Any, asked: int | None = None
+) -> HeldOut:
+    """Every row by a fit to the other folds; or those of the first few folds, and no others."""
+    X, y = with_target(X, y)
+    classes, codes = validate.labels(y, len(fold))
+    weight = validate.weights(sample_weight, len(codes))
+    log_proba = np.full((len(codes), len(classes)), -np.log(len(classes)))
+    for f in np.unique(fold[fold >= 0])[:asked]:
         test, train = np.flatnonzero(fold == f), np.flatnonzero(fold != f)
-        given = None if weight is None else weight[train]
-        model = clone(self).fit(frames.take(X, train), classes[codes[train]], given)
-        answer = model.predict_log_proba(frames.take(X, test))
-        log_proba[test] = aligned(answer, model.classes_, classes)
-    return HeldOut(floored(log_proba), codes, classes, fold)
+        rows, own = frames.take(X, train), classes[codes[train]]
+        other = clone(model).fit(rows, own, **given(weight, train))
+        answer = log_answers(other, frames.take(X, test))
+        log_proba[test] = aligned(answer, np.asarray(other.classes_), classes)
+    return HeldOut(floored(log_proba), codes, classes, fold, weight)
 
 
 def fit_held_out(self: Any, X: Any, y: Any, folds: Codes, sample_weight: Any = None) -> Floats:
@@ -69,15 +78,8 @@ def fit_held_out(self: Any, X: Any, y: Any, folds: Codes, sample_weight: Any = N
 def refitted(self: Any, X: Any, y: Any, folds: Codes, sample_weight: Any = None) -> Floats:
     """The same of any model, by a fit without each fold."""
     self.fit(X, y, **given(sample_weight))
-    answers = np.full((len(folds), len(self.classes_)), np.nan)
-    labels, classes = np.asarray(y), np.asarray(self.classes_)
-    for f in range(int(folds.max()) + 1):
-        test, train = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
-        if len(test) == 0:
-            continue
-        model = clone(self).fit(frames.take(X, train), labels[train], **given(sample_weight, train))
-        found = log_answers(model, frames.take(X, test))
-        answers[test] = aligned(found, np.asarray(model.classes_), classes)
+    answers = held_out_by_refits(self, X, y, folds, sample_weight).log_proba
+    answers[folds < 0] = np.nan
     return answers
 
 

@@ -19,7 +19,7 @@ from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.engines.local import Local
-from posterior.estimators import joint_answers, remote
+from posterior.estimators import calibrated, joint_answers, remote
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import check_same_kind, learned
 from posterior.estimators.remote import FilePath
@@ -53,7 +53,7 @@ class SummedClassifier(BaseClassifier):
 
     classes_ = learned[Array](lambda fitted: fitted.labels.classes)
     statistics_ = learned[JointStatistics[Any]](lambda fitted: fitted.statistics)
-    calibrator_ = learned[Calibrator](lambda fitted: fitted.calibrator)
+    calibrator_ = learned[Calibrator | None](lambda fitted: fitted.calibrator, may_be_none=True)
     n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n or None)
     feature_names_in_ = learned[Array](lambda fitted: fitted.reader.columns.given)
 
@@ -124,8 +124,12 @@ class SummedClassifier(BaseClassifier):
             raise
         fitted = Fitted.of(reader, labels, rule, statistics)
         if self.calibrated is not None:
-            trial = Trial(rows, reader, labels, self.engine_)
-            fitted = replace(fitted, calibrator=trial.calibrator(rule, self.calibrated))
+            if self.one_pass:
+                trial = Trial(rows, reader, labels, self.engine_)
+                calibrator = trial.calibrator(rule, self.calibrated)
+            else:  # cuts or families that the labels of all rows chose have seen those held out
+                calibrator = calibrated.by_refits(self, X, y, sample_weight, rows)
+            fitted = replace(fitted, calibrator=calibrator)
         self.fitted_ = fitted
         return self
 
@@ -254,11 +258,7 @@ class SummedClassifier(BaseClassifier):
 
     def _check_calibrated(self, streaming: bool = False) -> None:
         if self.calibrated is not None:
-            check_calibrated(self.calibrated)
-            if streaming:
-                raise ValueError(
-                    "Expected calibrated=None here: calibration needs all rows at once. Use fit()."
-                )
+            check_calibrated(self.calibrated, streaming)
 
     # ---- rows held out ----
 

@@ -76,7 +76,7 @@ class TableClassifier(BaseClassifier):
         row, or columns of all kinds.
     keep_missing : bool, default=False
         Give missing numbers to the model as NaN, rather than the mean and a mark.
-    calibrator : Temperature or Isotonic, optional
+    calibrator : one of `posterior.evaluation.calibration`, optional
         Corrects the model's probabilities.
 
     Attributes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from posterior.data.table import Table
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.typing import Array, Codes, Floats, Integers
 
 LEAST = 1e-12  # a probability of zero for what happened would make the mean infinite
 
@@ -31,6 +31,12 @@ class HeldOut:
     def names(self) -> list[str]:
         """The classes, as people read them."""
         return [str(label) for label in self.classes.tolist()]
+
+    def take(self, rows: Integers, *, folds: bool = True) -> HeldOut:
+        """Some of the rows, in that order; without folds, each is its own."""
+        kept = None if self.folds is None or not folds else self.folds[rows]
+        weight = None if self.weight is None else self.weight[rows]
+        return HeldOut(self.log_proba[rows], self.codes[rows], self.classes, kept, weight)
 
     @property
     def predicted(self) -> Array:

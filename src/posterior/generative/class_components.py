@@ -11,6 +11,7 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import HIDDEN, Features, Hard, take
 from posterior.data.typing import Array, Floats
+from posterior.evaluation.calibration import Calibrator
 from posterior.generative.fitted import Fitted
 from posterior.generative.kmeans.space import Fill, Sum
 from posterior.generative.rule import Rule, Worker
@@ -107,6 +108,7 @@ class FittedComponents:
     labels: Labels
     components: Components
     fitted: Fitted  # of the components, by number; how EM went is in its `derived`
+    calibrator: Calibrator | None = None
 
     @property
     def component_class(self) -> Array:
@@ -121,5 +123,6 @@ class FittedComponents:
         return scores, log_evidence
 
     def log_posterior(self, X: Any, engine: Worker) -> Floats:
-        """log p(y | x) of the classes."""
-        return self.components.of_classes(self.scored(X, engine)[0])
+        """log p(y | x) of the classes, calibrated if the model is."""
+        log_proba = self.components.of_classes(self.scored(X, engine)[0])
+        return log_proba if self.calibrator is None else self.calibrator.apply(log_proba)

@@ -18,7 +18,7 @@ from posterior import kernels
 from posterior.data.errors import DegenerateError, named_errors
 from posterior.data.rows import Features, Hard, Rows, take
 from posterior.data.typing import Array, Codes, Floats
-from posterior.evaluation.calibration import CALIBRATORS, Calibrator
+from posterior.evaluation.calibration import Calibrator, learned
 from posterior.evaluation.held_out import HeldOut
 from posterior.families.family import fill
 from posterior.generative.dealing import by_content, in_turn
@@ -81,12 +81,12 @@ class Trial:
         kernels.normalize(log_joint, "log_posterior")
         return self._scores(log_joint, None)
 
-    def calibrator(self, rule: Rule, kind: str) -> Calibrator:
+    def calibrator(self, rule: Rule, kind: str) -> Calibrator | None:
         """What corrects the probabilities, learned from rows held out, in whatever order."""
         rows = self.rows.take(by_content(self.rows)[0])
         trial = Trial(rows, self.reader, self.labels, self.engine)
         held_out = trial.held_out(rule, in_turn(len(rows), min(FOLDS, len(rows))))
-        return CALIBRATORS[kind].fit(held_out.log_proba, held_out.codes, held_out.weight)
+        return learned(held_out, kind)
 
     def compared(
         self,

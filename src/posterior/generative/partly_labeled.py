@@ -11,9 +11,12 @@ import numpy as np
 
 from posterior import kernels
 from posterior.data.errors import named_errors
-from posterior.data.rows import HIDDEN, Hard, Rows, take
+from posterior.data.rows import HIDDEN, Features, Hard, Rows, take
 from posterior.data.table import Table
+from posterior.data.typing import Floats
+from posterior.evaluation.held_out import HeldOut
 from posterior.generative.class_components import Components, FittedComponents
+from posterior.generative.dealing import by_content, in_turn
 from posterior.generative.em import Ascent, Hidden, Stop, Watch, climb
 from posterior.generative.expectation import expectation
 from posterior.generative.fitted import Fitted
@@ -127,6 +130,32 @@ def weighed(rows: Rows, hidden_weight: float) -> Rows:
     return Rows(rows.X, Hard(groups.codes, groups.n_groups, weight))
 
 
+def held_out_labels(
+    table: PartlyLabeled, learn: Callable[[PartlyLabeled], FittedComponents], folds: int
+) -> HeldOut:
+    """Labeled rows, by content, answered by the model of the other folds and of all hidden rows."""
+    rows = table.rows
+    assert isinstance(rows, Rows)
+    order, _ = by_content(rows)
+    known = order[rows.hard.codes[order] != HIDDEN]
+    groups = rows.hard[known]
+    fold = in_turn(len(known), max(2, min(folds, int(np.bincount(groups.codes).min()))))
+    log_proba = np.empty((len(known), len(table.labels)))
+    for f in np.unique(fold):
+        kept = np.ones(len(rows), bool)
+        kept[known[fold == f]] = False
+        found = learn(replace(table, rows=rows.take(np.flatnonzero(kept))))
+        log_proba[fold == f] = _answers(found, take(rows.X, known[fold == f]))
+    return HeldOut(log_proba, groups.codes, table.labels.classes, fold, groups.weight)
+
+
+def _answers(found: FittedComponents, X: Features) -> Floats:
+    """log p(y | x) of rows that are read."""
+    log_joint = found.fitted.model.log_joint(X)
+    kernels.normalize(log_joint, "log_posterior")
+    return found.components.of_classes(log_joint)
+
+
 def gain_by_hidden_rows(
     table: PartlyLabeled, learn: Callable[[PartlyLabeled], FittedComponents], folds: int
 ) -> Table:
@@ -146,10 +175,7 @@ def gain_by_hidden_rows(
     for f in range(folds):
         held, seen = known[fold == f], known[fold != f]
         for i, some in enumerate((seen, np.concatenate([seen, hidden]))):
-            found = learn(replace(table, rows=rows.take(some)))
-            log_joint = found.fitted.model.log_joint(take(rows.X, held))
-            kernels.normalize(log_joint, "log_posterior")
-            log_proba = found.components.of_classes(log_joint)
+            log_proba = _answers(learn(replace(table, rows=rows.take(some))), take(rows.X, held))
             loss[i, fold == f] = -log_proba[np.arange(len(held)), codes[held]]
             right[i, fold == f] = log_proba.argmax(axis=1) == codes[held]
     gain = loss[0] - loss[1]

@@ -10,9 +10,12 @@ import numpy as np
 
 from posterior.data import validate
 from posterior.data.names import plain
+from posterior.data.rows import take
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats, Integers
+from posterior.evaluation.calibration import Calibrator, learned
+from posterior.evaluation.held_out import HeldOut
 from posterior.neighbors import votes
 from posterior.neighbors.metrics import Metric
 from posterior.neighbors.nearest_rows import Neighbors, neighbors
@@ -20,6 +23,8 @@ from posterior.neighbors.neighbor_explanation import Neighborhood
 from posterior.neighbors.neighbor_search import Search
 from posterior.neighbors.training_rows import TrainingRows
 from posterior.readers.reader import Reader
+
+ENOUGH = 5_000  # rows to learn a correction from
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +38,7 @@ class FittedNeighbors:
     closed: bool = False  # whether all classes that may come were named
     selection: Table | None = None  # scores of each number of neighbors, where it was chosen
     weights: votes.Rule = None  # how neighbors vote, where it was chosen
+    calibrator: Calibrator | None = None
 
     @property
     def rows(self) -> TrainingRows:
@@ -143,9 +149,9 @@ class FittedNeighbors:
             )
         return self.search.nearest(Q, k, skip)
 
-    def neighbors(self, X: Any) -> Neighbors:
-        """The rows that vote on each query."""
-        Q, skip = self.queries(X)
+    def neighbors(self, X: Any, some: Integers | None = None) -> Neighbors:
+        """The rows that vote on each query; or on some training rows, themselves left out."""
+        Q, skip = self.queries(X) if some is None else (take(self.rows.X, some), some)
         k, weight, total = self.n_neighbors, self.rows.weight, self.rows.total
         if k > total - (skip is not None and weight is None):
             counted = "" if weight is None else " by their weights, of which two are two rows,"
@@ -159,7 +165,35 @@ class FittedNeighbors:
     # ---- answers ----
 
     def posteriors(self, found: Neighbors, rule: votes.Rule) -> list[Floats]:
-        """p(k | x) of each output: parts of the vote, and `smoothing` rows of the class shares."""
+        """p(k | x) of each output: parts of the vote, and `smoothing` rows of the class shares.
+
+        Calibrated if the model is.
+        """
+        found_proba = self.shares(found, rule)
+        if self.calibrator is None:
+            return found_proba
+        with np.errstate(divide="ignore"):
+            return [np.exp(self.calibrator.apply(np.log(p))) for p in found_proba]
+
+    def corrected(self, kind: str, rule: votes.Rule) -> FittedNeighbors:
+        """With a correction of its probabilities: some thousand rows are answered by the others."""
+        if len(self.rows.classes) > 1:
+            raise ValueError(
+                "Expected calibrated=None where y has several columns, got "
+                f"{len(self.rows.classes)} and {kind!r}. Fit a model of each."
+            )
+        rows = self.rows.counted
+        rows = rows[np.argsort(self.rows.codes[rows, 0], kind="stable")]
+        rows = rows[:: -(-len(rows) // ENOUGH)]
+        weight = None if self.rows.weight is None else self.rows.weight[rows]
+        with np.errstate(divide="ignore"):
+            log_proba = np.log(self.shares(self.neighbors(None, rows), rule)[0])
+        codes = self.rows.codes[rows, 0].astype(np.int32)
+        held_out = HeldOut(log_proba, codes, self.classes, None, weight)
+        return replace(self, calibrator=learned(held_out, kind))
+
+    def shares(self, found: Neighbors, rule: votes.Rule) -> list[Floats]:
+        """Parts of the vote, and `smoothing` rows of the class shares, of each output."""
         part, weight = found.votes(self.n_neighbors, rule)
         counted = part.sum(axis=1, keepdims=True)
         codes = self.rows.codes[found.rows[:, : part.shape[1]]]
@@ -188,7 +222,7 @@ class FittedNeighbors:
         counted, classes = part.sum(), self.rows.classes[output]
         rows = found.rows[0, : weight.shape[1]]
         own = counted / (counted + self.smoothing)
-        p = self.posteriors(found, rule)[output][0]
+        p = self.shares(found, rule)[output][0]
         return Neighborhood(
             answer=plain(classes[p.argmax()]),
             rows=rows,

@@ -12,6 +12,7 @@ from posterior.readers.whole_rows import WholeRows
 from posterior.sql.expressions import LEAST, SQL, cases, column, greatest, number
 from posterior.sql.generative import density_scores
 from posterior.sql.log_sums import log_sums
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column, Sheet
 from posterior.sql.sql_scores import Scores, Term, scores
 from posterior.sql.whole_rows import row_scores
@@ -30,7 +31,8 @@ def _(model: MixtureClassifier, columns: Sequence[Column]) -> Scores:
     rows = isinstance(found.fitted.reader, WholeRows)
     parts = (row_scores if rows else density_scores)(found.fitted, columns)
     if len(components) == len(classes):
-        return Scores(classes, parts.prior, parts.terms, steps=parts.steps, known=parts.known)
+        alone = Scores(classes, parts.prior, parts.terms, steps=parts.steps, known=parts.known)
+        return calibrated(alone, found.calibrator)
     names = [sheet.unused(f"component_{k}") for k in range(len(components))]
     values = parts.total([list(term.scores) for term in parts.terms])
     steps = {**parts.steps, "components": dict(zip(names, values, strict=True))}
@@ -39,9 +41,9 @@ def _(model: MixtureClassifier, columns: Sequence[Column]) -> Scores:
     own = [[names[k] for k in allowed.nonzero()[0]] for allowed in components.allowed]
     summing, summed = log_sums(sheet, own)
     terms = [Term("components", [column(name) for name in summed])]
-    return Scores(
-        classes, np.zeros(len(classes)), terms, steps={**steps, **summing}, refused=REFUSED
-    )
+    steps |= summing
+    made = Scores(classes, np.zeros(len(classes)), terms, steps=steps, refused=REFUSED)
+    return calibrated(made, found.calibrator)
 
 
 def _left_open(

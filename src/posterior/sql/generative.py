@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
-from posterior.evaluation.calibration import Calibrator, Temperature
 from posterior.generative.fitted import Fitted
 from posterior.sql.densities import terms
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column
 from posterior.sql.sql_scores import Scores, scores
 
@@ -26,19 +26,7 @@ def density_scores(fitted: Fitted, columns: Sequence[Column]) -> Scores:
     with fitted.named():
         joint.scorer()  # refuses parameters that the data left open
     found = terms(joint.family, joint.parameters, columns)
-    return Scores(fitted.classes, joint.log_prior, found, temperature(fitted.calibrator))
-
-
-def temperature(calibrator: Calibrator | None) -> float:
-    """What scores are multiplied by before they become probabilities."""
-    if calibrator is None:
-        return 1.0
-    if isinstance(calibrator, Temperature):
-        return 1 / calibrator.temperature
-    raise TypeError(
-        "Expected probabilities corrected by a temperature or not at all: the steps of isotonic "
-        'calibration are too many for a query. Fit the model with calibrated="temperature".'
-    )
+    return calibrated(Scores(fitted.classes, joint.log_prior, found), fitted.calibrator)
 
 
 @scores.register

@@ -37,7 +37,7 @@ FIRST = MISSING + 1  # the code of a column's first value
 
 
 def averaged_scores(
-    classes: Array, joint: Any, columns: Sequence[Column], codes: dict[str, SQL], scale: float
+    classes: Array, joint: Any, columns: Sequence[Column], codes: dict[str, SQL]
 ) -> Scores:
     """s_k = log π_k + log Σᵢ wᵢ exp(Σⱼ T_ij[cells i and j, k])
 
@@ -55,7 +55,7 @@ def averaged_scores(
     summing, summed = log_sums(sheet, names)
     steps = {"codes": codes, "parents": {**pairs.parents, **known}, "models": models, **summing}
     terms = [Term("averaging", [column(name) for name in summed])]
-    found = Scores(classes, joint.log_prior, terms, scale, steps=steps, known=[*known])
+    found = Scores(classes, joint.log_prior, terms, steps=steps, known=[*known])
 
     def explained() -> Scores:
         shares, by_column, terms = pairs.evidence(names, summed, [c.name for c in columns])

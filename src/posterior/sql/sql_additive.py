@@ -15,6 +15,7 @@ from posterior.readers.cells import CellColumns
 from posterior.sql.cell_codes import all_known, bin_code, category_code, check_size
 from posterior.sql.expressions import SQL, cases, column, number, total, whole
 from posterior.sql.lookups import looked_up
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column, Sheet
 from posterior.sql.sql_scores import Scores, Term, scores
 
@@ -39,7 +40,8 @@ def _(model: Additive, columns: Sequence[Column]) -> Scores:
     known = all_known(tables.sheet, tables.codes)
     steps = {"codes": tables.codes, "places": tables.places | known}
     prior = fitted.by_class(fitted.constant)
-    return Scores(fitted.classes, prior, found, steps=steps, known=[*known])
+    made = Scores(fitted.classes, prior, found, steps=steps, known=[*known])
+    return calibrated(made, fitted.calibrator)
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from posterior.families.dependence.network import Network
 from posterior.readers.cells import MISSING
 from posterior.sql.cell_codes import all_known, bin_code, category_code, check_size
 from posterior.sql.expressions import SQL, column, number, plus, times, total, whole
-from posterior.sql.generative import temperature
 from posterior.sql.lookups import looked_up
 from posterior.sql.one_dependence import averaged_scores
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column
 from posterior.sql.sql_scores import Scores, Term, scores
 from posterior.statistics.tuple_counts import TupleCounts, contexts
@@ -28,15 +28,17 @@ MOST_CELLS = 4_000_000  # of a table before contexts that are alike become one
 @scores.register
 def _(model: DependenceClassifier, columns: Sequence[Column]) -> Scores:
     fitted = model.settled()
-    joint, scale = fitted.model, temperature(fitted.calibrator)
+    joint = fitted.model
     family: Any = joint.family
     names = [columns[0].sheet.unused(f"cell_{c.name}") for c in columns]
     codes = dict(
         zip(names, cell_codes(family.coding, joint.parameters.values, columns), strict=True)
     )
     if isinstance(family, Network):
-        return _network(fitted.classes, joint, columns, codes, scale)
-    return averaged_scores(fitted.classes, joint, columns, codes, scale)
+        found = _network(fitted.classes, joint, columns, codes)
+    else:
+        found = averaged_scores(fitted.classes, joint, columns, codes)
+    return calibrated(found, fitted.calibrator)
 
 
 def cell_codes(coding: Coding, values: Sequence[Array], columns: Sequence[Column]) -> list[SQL]:
@@ -53,7 +55,7 @@ def cell_codes(coding: Coding, values: Sequence[Array], columns: Sequence[Column
 
 
 def _network(
-    classes: Array, joint: Any, columns: Sequence[Column], codes: dict[str, SQL], scale: float
+    classes: Array, joint: Any, columns: Sequence[Column], codes: dict[str, SQL]
 ) -> Scores:
     """s_k = log π_k + Σⱼ Tⱼ[cells of its parents, own cell, k]"""
     sheet, counts, family = columns[0].sheet, joint.parameters, joint.family
@@ -76,7 +78,7 @@ def _network(
     zeros = [number(0.0)] * len(classes)
     terms = [Term(c.name, found.get(j, zeros)) for j, c in enumerate(columns)]
     steps = {"codes": codes, "places": places}
-    return Scores(classes, joint.log_prior, terms, scale, steps=steps, known=known)
+    return Scores(classes, joint.log_prior, terms, steps=steps, known=known)
 
 
 def _place(codes: Sequence[SQL], sizes: Sequence[int]) -> SQL:

@@ -39,6 +39,7 @@ from posterior.sql.expressions import (
     times,
     word,
 )
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import TABLE, Column, source_names
 from posterior.sql.sql_scores import Scores, Term, scores
 from posterior.text.analysis import TermSettings, shortest_run
@@ -75,7 +76,8 @@ def _(model: TextClassifier, columns: Sequence[Column]) -> Scores:
         score = cases([(is_missing(source.raw), number(0.0))], known)
         cells.append(source.sheet.cell(f"{source.name}_{k}", score))
     found = [Term(source.name, cells)]
-    return Scores(fitted.classes, fitted.model.log_prior, found, before=words)
+    made = Scores(fitted.classes, fitted.model.log_prior, found, before=words)
+    return calibrated(made, fitted.calibrator)
 
 
 def text_column(

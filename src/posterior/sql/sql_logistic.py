@@ -10,6 +10,7 @@ from posterior.estimators.logistic.base import LogisticBase
 from posterior.families.symbols import from_zero
 from posterior.preprocessing.encoding import CategoryColumn, Encoding, NumberColumn
 from posterior.sql.expressions import SQL, among, cases, is_missing, less, number, or_else, times
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column, indicator, spellings
 from posterior.sql.sql_scores import Scores, Term, scores
 
@@ -28,7 +29,8 @@ def _(model: LogisticBase, columns: Sequence[Column]) -> Scores:
         x = each.number(least, missing=float(typical[j]))
         weighted = [times(number(w), less(x.copy(), typical[j])) for w in coef[:, j]]
         found.append(Term(each.name, weighted))
-    return Scores(fitted.classes, intercept + coef @ typical, found)
+    made = Scores(fitted.classes, intercept + coef @ typical, found)
+    return calibrated(made, fitted.calibrator)
 
 
 def encoded(encoding: Encoding, columns: Sequence[Column]) -> list[Column]:

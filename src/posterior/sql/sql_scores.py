@@ -35,6 +35,16 @@ class Steps(Protocol):
 
 
 @dataclass(frozen=True)
+class Correction:
+    """p' = (1 - ε) p + ε / K; and, if there is a matrix, scores M log p' + b + c z² anew."""
+
+    uniform: float  # ε
+    matrix: Floats | None = None  # M, (K, K)
+    intercept: Floats | None = None  # b, (K,)
+    square: float = 0.0  # c of the second class, z being the log odds of two
+
+
+@dataclass(frozen=True)
 class Scores:
     """s_k = prior_k + Σⱼ term_kj,    p(k | x) ∝ share_k exp(scale (s_k - max s))"""
 
@@ -46,6 +56,7 @@ class Scores:
     before: Steps | None = None
     # columns that terms mention, made of the cells and of each other: each step of those before
     steps: Mapping[str, Mapping[str, SQL]] = field(default_factory=dict)
+    correction: Correction | None = None  # of the probabilities, after that
     known: Sequence[str] = ()  # columns that are zero, or NULL where a row has no answer
     # evidence, where it is not the terms: terms to show, how to come to them, or why there is none
     shown: Sequence[Term] | None = None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import Levels, Numbers, ScaledNumber
 from posterior.sql.expressions import SQL, is_missing, less, or_else, over, total
-from posterior.sql.generative import temperature
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column, Reading, indicator
 from posterior.sql.sql_logistic import level_indicators, unless
 from posterior.sql.sql_scores import Scores, Term, scores
@@ -25,9 +25,8 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
             "Expected a model of columns, or of one column of text, got one of text among others. "
             "Leave the text out, or use model.predict_proba."
         )
-    scale = temperature(model.calibrator)
     if model.reads == "documents":
-        return _scaled_by(scale, scores(model.model_, texts))
+        return calibrated(scores(model.model_, texts), model.calibrator)
     read: list[Column] = [
         replace(by_name[each.name], reading=READINGS.get(each.role, "plain"))
         for each in model.roles.table
@@ -37,11 +36,7 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
     found = scores(model.model_, read)
     if model.reads == "numbers":
         found = found.changed(lambda each: replace(each, terms=_by_column(each.terms, model)))
-    return _scaled_by(scale, found)
-
-
-def _scaled_by(scale: float, found: Scores) -> Scores:
-    return found.changed(lambda each: replace(each, scale=each.scale * scale))
+    return calibrated(found, model.calibrator)
 
 
 def numbers(made_by: Numbers, columns: Sequence[Column]) -> list[Column]:

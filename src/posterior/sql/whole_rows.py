@@ -14,8 +14,8 @@ from posterior.generative.fitted import Fitted
 from posterior.readers.cells import MISSING
 from posterior.sql.cell_codes import all_known, category_code, check_size
 from posterior.sql.expressions import SQL, column, plus, times, whole
-from posterior.sql.generative import temperature
 from posterior.sql.lookups import looked_up
+from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import Column
 from posterior.sql.sql_scores import Scores, Term, scores
 
@@ -39,14 +39,14 @@ def row_scores(fitted: Fitted, columns: Sequence[Column]) -> Scores:
     check_size(numbers + log_prob.size, "Fit it to fewer columns, or to columns of fewer values.")
     never_seen_first = np.roll(log_prob, 1, axis=1)
     found = [looked_up(line, column(row)) for line in never_seen_first]
-    return Scores(
+    made = Scores(
         fitted.classes,
         joint.log_prior,
         [Term(str(fitted.reader.names[0]), found)],
-        temperature(fitted.calibrator),
         steps={"codes": codes, "rows": {row: place, **known}},
         known=[*known],
     )
+    return calibrated(made, fitted.calibrator)
 
 
 def _coded(rows: Sequence[Sequence[Any]], values: Sequence[Sequence[str]]) -> Array:

@@ -31,16 +31,19 @@ from posterior.sql.expressions import (
     greatest,
     identifier,
     label,
+    log,
     named,
     number,
+    plus,
     share,
     table_named,
     times,
     total,
 )
 from posterior.sql.lookups import written_out
+from posterior.sql.sql_calibration import corrected_scores
 from posterior.sql.sql_columns import TABLE, Column, Sheet, source_names
-from posterior.sql.sql_scores import Scores, scores
+from posterior.sql.sql_scores import Correction, Scores, scores
 
 Translation = Callable[[SQL], SQL]
 MOST_COLUMNS = {"postgres": 1664, "sqlite": 2000}  # of a step
@@ -233,10 +236,39 @@ class Query:
         self._step("scores", dict(zip(self.score, self.found.total(terms), strict=True)))
         if self.found.rules_out:
             self._step("possible", self._leveled())
-        self._step("ranked", {self.best: greatest([column(name) for name in self.score])})
-        self._step("weighed", dict(zip(self.share, self._shares(), strict=True)))
-        self._step("summed", {self.whole: total([column(name) for name in self.share])})
+        self._softmax(self.found.scale)
+        if self.found.correction is not None:
+            self._correct(self.found.correction)
         return self._answer(shown)
+
+    def _softmax(self, scale: float) -> None:
+        """Shares of the scores, and their sum."""
+        self._step("ranked", {self.best: greatest([column(name) for name in self.score])})
+        self._step("weighed", dict(zip(self.share, self._shares(scale), strict=True)))
+        self._step("summed", {self.whole: total([column(name) for name in self.share])})
+
+    def _correct(self, correction: Correction) -> None:
+        """Shares that are mixed with uniform, or those of scores made of their logarithms."""
+        each = correction.uniform / len(self.score)
+        scaled = (times(number(1 - correction.uniform), p) for p in self._parts())
+        mixed = [exp.Paren(this=plus(p, number(each))) for p in scaled]
+        if correction.matrix is None:
+            self.share, self.whole = self._by_class("mixed"), self.sheet.unused("all_mixed")
+            self._step("mixed", dict(zip(self.share, mixed, strict=True)))
+            self._step("together", {self.whole: total([column(name) for name in self.share])})
+            return
+        logs = self._by_class("log")
+        self._step("logs", dict(zip(logs, map(log, mixed), strict=True)))
+        self.score, self.share = self._by_class("corrected"), self._by_class("corrected_share")
+        self.best, self.whole = self.sheet.unused("best_corrected"), self.sheet.unused("corrected")
+        scores = map(as_double, corrected_scores(correction, logs))
+        self._step("corrected", dict(zip(self.score, scores, strict=True)))
+        self._softmax(1.0)
+
+    def _parts(self) -> list[SQL]:
+        """share_k / Σ_j share_j"""
+        whole = column(self.whole)
+        return [exp.Div(this=column(s), expression=whole.copy(), typed=True) for s in self.share]
 
     def _step(self, name: str, more: Mapping[str, SQL]) -> None:
         """Whatever the step before has, and more."""
@@ -253,12 +285,12 @@ class Query:
         ]
         return dict(zip(self.score, values, strict=True))
 
-    def _shares(self) -> list[SQL]:
+    def _shares(self, scale: float) -> list[SQL]:
         """share_k exp(scale (s_k - max s))"""
         found = []
         for k, name in enumerate(self.score):
             behind = exp.Sub(this=column(name), expression=column(self.best))
-            part = share(behind, self.found.scale)
+            part = share(behind, scale)
             if self.found.shares is not None:
                 part = times(number(self.found.shares[k]), part)
             found.append(part)
@@ -267,10 +299,7 @@ class Query:
     def _answer(self, shown: list[str]) -> SQL:
         pairs = zip(self.score, self.classes, strict=True)
         best = [(equals(column(s), column(self.best)), label(c)) for s, c in pairs]
-        posterior = [
-            named(exp.Div(this=column(share), expression=column(self.whole), typed=True), name)
-            for share, name in zip(self.share, self.posterior, strict=True)
-        ]
+        posterior = [named(p, n) for p, n in zip(self._parts(), self.posterior, strict=True)]
         answer = exp.select(
             *(column(name) for name in self.kept),
             named(cases(best), self.predicted),

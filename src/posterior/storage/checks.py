@@ -60,6 +60,8 @@ from posterior.readers.reader import Reader
 from posterior.statistics import Exact
 from posterior.statistics.class_histogram import ClassHistogram
 from posterior.storage.additive_tables import check_additive
+from posterior.storage.bin_checks import ascending, check_bins, check_cuts, n_classes
+from posterior.storage.calibrator_checks import check_calibrator
 from posterior.storage.extents import Extent, measured, shape_of
 from posterior.storage.metric_checks import check_metric
 from posterior.storage.model_file_error import expect
@@ -133,7 +135,7 @@ def _(value: TrainingRows) -> None:
     codes, n = value.codes, shape_of(value.X)[0]
     expect(shape_of(codes) == (n, len(value.classes)) and codes.dtype.kind == "i", "a code a row")
     for column, classes in zip(codes.T, value.classes, strict=True):
-        inside = column.min(initial=0) >= 0 and column.max(initial=-1) < _n_classes(classes)
+        inside = column.min(initial=0) >= 0 and column.max(initial=-1) < n_classes(classes)
         expect(inside, "codes of classes")
     weight = value.weight
     expect(weight is None or (weight.shape == (n,) and weight.dtype == np.float64), "weights")
@@ -163,14 +165,15 @@ def _(value: Fitted) -> None:
         numbers, cuts = len(reader.places()[0]), reader.cuts or ()
         expect(len(reader.kinds) == n, "a kind of each column")
         expect(len(cuts) == len(reader.ends) == numbers, "bins of numbers")
-        expect(all(_ascending(np.array(c, np.float64)) for c in cuts), "cut points in order")
+        expect(all(ascending(np.array(c, np.float64)) for c in cuts), "cut points in order")
         coding = reader.coding()
         families: list[Any] = [value.rule.family, value.joint and value.joint.family]
         expect(all(f is None or f.coding == coding for f in families), "a model of the same bins")
         chosen = [reader.smoothing, *(f.smoothing for f in families if f is not None)]
         expect(all(s is None or _smooths(s, n) for s in chosen), "smoothing of as many columns")
     expect(isinstance(labels, Labels) and isinstance(value.rule, Rule), "classes and a rule")
-    k, statistics, joint = _n_classes(labels.classes), value.statistics, value.joint
+    k, statistics, joint = n_classes(labels.classes), value.statistics, value.joint
+    check_calibrator(value.calibrator, k)
     expect(statistics is not None or joint is not None, "sums, or a model that was stated")
     if statistics is not None:
         expected = Extent(k, reader.summed_widths())
@@ -208,10 +211,11 @@ def _(value: Components) -> None:
 def _(value: FittedComponents) -> None:
     labels, components, fitted = value.labels, value.components, value.fitted
     expect(isinstance(labels, Labels) and isinstance(components, Components), "classes")
-    expect(len(components.sizes) == _n_classes(labels.classes), "components of the classes")
+    expect(len(components.sizes) == n_classes(labels.classes), "components of the classes")
     expect(isinstance(fitted, Fitted) and fitted.joint is not None, "a model of the components")
     expect(len(fitted.labels) == len(components), "a model of the components")
     expect(isinstance(fitted.derived, Convergence), "the steps of EM")
+    check_calibrator(value.calibrator, len(components.sizes))
 
 
 LEARNED: dict[type, type] = {  # what the estimators of a kind hold after a fit
@@ -244,6 +248,8 @@ def _(model: Estimator) -> None:
     if isinstance(model, MixtureClassifier):
         classifier = vars(model).get("classifier_")
         expect(classifier is None or isinstance(classifier, SummedClassifier), "a classifier")
+    if isinstance(model, TableClassifier):
+        check_calibrator(model.calibrator, len(model.classes_))
     if isinstance(model, Clusters) and fitted.stream is not None:
         expect(model.n_clusters == len(fitted.centers), "as many centers as clusters")
 
@@ -265,8 +271,9 @@ def _(value: FittedLogistic) -> None:
     if reader.encoding is not None:
         expect(isinstance(reader.encoding, Encoding), "how words become numbers")
         expect(len(reader.encoding.columns) == n, "an encoding of each column")
-    k, (width,) = _n_classes(labels.classes), reader.widths()
+    k, (width,) = n_classes(labels.classes), reader.widths()
     outputs = k if k > 2 else 1
+    check_calibrator(value.calibrator, k)
     expect(shape_of(value.coef) == (outputs, width), f"coefficients of {width} columns")
     expect(shape_of(value.typical) == (width,), "a typical row")
     if value.stream is not None:
@@ -276,9 +283,10 @@ def _(value: FittedLogistic) -> None:
 @check.register
 def _(value: FittedAdditive) -> None:
     expect(isinstance(value.labels, Labels), "classes")
-    k = _n_classes(value.labels.classes)
+    k = n_classes(value.labels.classes)
     expect(k >= 2, "two classes or more")
     check_additive(value, _n_columns(value.reader), k)
+    check_calibrator(value.calibrator, k)
 
 
 @check.register
@@ -303,6 +311,7 @@ def _(value: FittedNeighbors) -> None:
     _check_rows(reader, search.rows.X)
     expect(type(value.n_neighbors) is int and value.n_neighbors > 0, "a number of neighbors")
     expect(value.weights in (None, *RULES), "a rule of votes")
+    check_calibrator(value.calibrator, len(search.rows.classes[0]))
 
 
 @check.register
@@ -326,34 +335,14 @@ def _(value: FittedMedoids) -> None:
 @check.register
 def _(value: ClassHistogram) -> None:
     values, counts = value.values, value.counts
-    expect(isinstance(values, np.ndarray) and _ascending(values), "values in order, each once")
+    expect(isinstance(values, np.ndarray) and ascending(values), "values in order, each once")
     expect(shape_of(counts)[:1] == values.shape and counts.ndim == 2, "counts of each value")
     expect(counts.dtype == np.float64 and np.isfinite(counts).all(), "counts that are numbers")
     expect((counts >= 0).all() and type(value.limit) is int, "counts of each value")
 
 
-@check.register
-def _(model: KBinsDiscretizer) -> None:
-    if "bin_edges_" not in vars(model):
-        return
-    edges = model.bin_edges_
-    expect(shape_of(edges) == (model.n_features_in_,), "edges of each feature")
-    expect(all(len(e) > 1 and _ascending(e) for e in edges), "edges in order")
-    expect(np.array_equal(model.n_bins_, [len(e) - 1 for e in edges]), "bins between edges")
-
-
-@check.register
-def _(model: SupervisedDiscretizer) -> None:
-    if "statistics_" not in vars(model):
-        return
-    k, parts, cuts = _n_classes(model.classes_), model.statistics_, model.cut_points_
-    expect(len(parts) == len(cuts) == model.n_features_in_, "cut points of each feature")
-    for part in parts:
-        expect(isinstance(part, ClassHistogram) and part.counts.shape[1] == k, f"{k} classes")
-    expect(all(_ascending(c) for c in cuts), "cut points in order")
-    expect(np.array_equal(model.n_bins_, [len(c) + 1 for c in cuts]), "bins between cut points")
-
-
+check.register(KBinsDiscretizer)(check_bins)
+check.register(SupervisedDiscretizer)(check_cuts)
 check.register(FittedPool)(check_pool)
 check.register(Terms)(check_terms)
 check.register(TermCounts)(check_term_counts)
@@ -375,17 +364,6 @@ def _check_rows(reader: Any, X: Any) -> None:
     expect(len(shape) == 1 or shape[1] == n, "rows as wide as the queries")
     if isinstance(reader, MixedTable) and reader.kinds is not None:
         expect(isinstance(X, MixedRows) and X.kinds == reader.kinds, "a kind of each column")
-
-
-def _n_classes(classes: Any) -> int:
-    expect(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
-    expect(np.array_equal(np.unique(classes), classes), "classes in order, each once")
-    return len(classes)
-
-
-def _ascending(values: Any) -> bool:
-    numbers = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == 1
-    return numbers and bool((values[:-1] < values[1:]).all() and not np.isnan(values).any())
 
 
 def _check_columns(joint: Joint[Any, Any], n_columns: int) -> None:

@@ -30,6 +30,7 @@ def inspect(model: MODEL) -> Answer:
 def _inside(model: Any) -> dict[str, Any]:
     """What a model of a file's table says of the model in it, and of its columns."""
     from posterior.estimators import Classifier
+    from posterior.evaluation.calibration import name_of
     from posterior.storage.summary import summary
 
     roles = models.roles_of(model)
@@ -51,7 +52,7 @@ def _inside(model: Any) -> dict[str, Any]:
         "class": inner["class"],
         "model": inner["model"],
         "rows": inner["rows"],
-        "calibration": None if calibrator is None else type(calibrator).__name__.lower(),
+        "calibration": None if calibrator is None else name_of(calibrator),
     }
 
 

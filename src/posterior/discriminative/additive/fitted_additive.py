@@ -29,6 +29,7 @@ from posterior.discriminative.additive.terms import (
     purified,
 )
 from posterior.discriminative.fitted_logistic import Filler
+from posterior.evaluation.calibration import Calibrator, answers
 from posterior.readers.cells import MISSING, CellColumns
 from posterior.readers.labels import Labels
 
@@ -58,6 +59,7 @@ class FittedAdditive:
     chosen_weight: float = 0.0  # of the rows by which pace and rounds were chosen
     C: tuple[float, ...] = ()  # the penalties of a convex fit: of columns, and of pairs
     errors: Floats | None = None  # and the standard error of each number of its tables
+    calibrator: Calibrator | None = None
 
     @classmethod
     def of(
@@ -139,9 +141,7 @@ class FittedAdditive:
 
     def posterior(self, X: Any, engine: Filler, wanted: str = "posterior") -> Floats:
         """p(k | x), or its logarithm: "log_posterior"."""
-        scores = self.by_class(self.scores(X, engine))
-        kernels.normalize(scores, wanted)
-        return scores
+        return answers(self.by_class(self.scores(X, engine)), self.calibrator, wanted)
 
     def by_class(self, scores: Floats) -> Floats:
         """Scores (..., outputs) with one for every class; the first of two has a score of zero."""

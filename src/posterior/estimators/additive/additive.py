@@ -23,13 +23,14 @@ from posterior.discriminative.additive.cell_parts import GatherCells
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.engines.local import Local, one_blas_thread
-from posterior.estimators import remote
+from posterior.estimators import calibrated, remote
 from posterior.estimators.additive import additive_stream
 from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic.base import check_classes
 from posterior.estimators.refits import cross_validated, fit_held_out
+from posterior.evaluation.calibration import Calibrator
 from posterior.generative.evidence_terms import Evidence
 from posterior.readers.cells import CellColumns, LookAtCells
 from posterior.readers.labels import Labels
@@ -85,6 +86,10 @@ class Additive(BaseClassifier):
     categories : bool or list of columns, optional
         Numbers that are names of kinds.
 
+    calibrated : str, optional
+        Corrects probabilities, as in `GaussianNB`, learned from fits to folds of the rows: five of
+        them, or one of 10,000 rows and more.
+
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
@@ -127,6 +132,7 @@ class Additive(BaseClassifier):
         "C": [Interval(Real, 0, None, closed="neither"), None],
         "cells": [Interval(Integral, 2, 126, closed="both")],
         "categories": [bool, "array-like", None],
+        "calibrated": calibrated.CALIBRATED,
     }
 
     def __init__(
@@ -140,6 +146,7 @@ class Additive(BaseClassifier):
         C: float | None = None,
         cells: int = 126,
         categories: Any = None,
+        calibrated: str | None = None,
     ) -> None:
         self.solver = solver
         self.depth = depth
@@ -149,6 +156,7 @@ class Additive(BaseClassifier):
         self.C = C
         self.cells = cells
         self.categories = categories
+        self.calibrated = calibrated
 
     classes_ = learned[Array](lambda fitted: fitted.classes)
     intercept_ = learned[Floats](lambda fitted: fitted.intercept)
@@ -158,6 +166,7 @@ class Additive(BaseClassifier):
     C_ = learned[tuple[float, ...]](lambda fitted: fitted.C)
     n_parameters_ = learned[int](lambda fitted: fitted.n_parameters)
     terms_ = learned[list[tuple[Any, ...]]](lambda fitted: fitted.term_names())
+    calibrator_ = learned[Calibrator | None](lambda fitted: fitted.calibrator, may_be_none=True)
     kinds_ = learned[tuple[str, ...]](lambda fitted: fitted.reader.kinds)
     n_features_in_ = learned[int](lambda fitted: fitted.reader.columns.n)
     feature_names_in_ = learned[Array](
@@ -195,11 +204,16 @@ class Additive(BaseClassifier):
         """
         self._validate_params()
         there = remote.located(X, checkpoint)
+        calibrated.check(self, streaming=there is not None)
         if there is not None:
             self.fitted_ = self._fit_elsewhere(there, y, sample_weight, checkpoint)
             return self
-        reader, labels, _, cells = self.rows_of_cells(X, y, sample_weight)
-        self.fitted_ = self.rule().chosen(reader, labels, cells)
+        reader, labels, rows, cells = self.rows_of_cells(X, y, sample_weight)
+        fitted = self.rule().chosen(reader, labels, cells)
+        if self.calibrated is not None:
+            correction = calibrated.by_refits(self, X, y, sample_weight, rows)
+            fitted = replace(fitted, calibrator=correction)
+        self.fitted_ = fitted
         return self
 
     def rows_of_cells(
@@ -296,7 +310,10 @@ class Additive(BaseClassifier):
     # ---- answers ----
 
     def decision_function(self, X: Any) -> Floats:
-        """b + Σ T: log odds of the second class (n,), or scores of all (n, n_classes)."""
+        """b + Σ T: log odds of the second class (n,), or scores of all (n, n_classes).
+
+        Never calibrated, and neither is `evidence`.
+        """
         check_is_fitted(self)
         scores = self.fitted_.scores(X, self.engine_)
         return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.rows import Blocks, Hard, Rows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
-from posterior.estimators import remote
+from posterior.estimators import calibrated, remote
 from posterior.estimators.base_classifier import with_target
 from posterior.estimators.estimator import check_same_kind
 from posterior.readers.cells import CellColumns
@@ -38,6 +38,7 @@ def partial_fit(self: Any, X: Any, y: Any, classes: Any = None, sample_weight: A
         All classes that may come. It closes the set: another label is then an error.
     """
     self._validate_params()
+    calibrated.check(self, streaming=True)
     remote.refuse_elsewhere(X, "partial_fit")
     before: FittedAdditive | None = vars(self).get("fitted_")
     if before is None:
@@ -64,6 +65,7 @@ def forget(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """
     check_is_fitted(self)
     self._validate_params()
+    calibrated.check(self, streaming=True)
     X, y = with_target(X, y)
     before: FittedAdditive = self.fitted_
     features = _checked(before.reader, X)
@@ -85,6 +87,7 @@ def merge(self: Any, other: Any) -> Any:
     check_is_fitted(other)
     check_same_kind(self, other)
     self._validate_params()
+    calibrated.check(self, streaming=True)
     self.fitted_ = self.rule().merged(self.fitted_, other.fitted_)
     return self
 

@@ -51,8 +51,9 @@ class AODE(DependenceClassifier):
         For columns of numbers; others are cut by the first rows that come.
     class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
-    calibrated : {"temperature", "isotonic"}, optional
-        Correct the probabilities by out-of-fold scores, which cost no refit.
+    calibrated : str, optional
+        Correct the probabilities by rows held out, in refits of folds: "temperature", "beta",
+        "quadratic", "vector", "matrix", "isotonic", or "auto": whichever helps, if one does.
 
     Attributes
     ----------

@@ -60,8 +60,9 @@ default="shared"
         normal-inverse-Wishart prior.
     predictive : bool, default=False
         Integrate over what the data leave open about mean and covariance: Student's t.
-    calibrated : {"temperature", "isotonic"}, optional
-        Correct the probabilities by out-of-fold scores, which cost no refit.
+    calibrated : str, optional
+        Correct the probabilities by rows held out: "temperature", "beta", "quadratic", "vector",
+        "matrix", "isotonic", or "auto", whichever lowers their log loss, if one does.
     ddof : float, default=0
         Delta degrees of freedom, by NumPy's and pandas' name: what the mean of a class costs in
         rows. Covariances of classes are divided by n_k - ddof, one that K classes share by

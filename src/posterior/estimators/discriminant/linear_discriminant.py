@@ -58,7 +58,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     tol : float, default=1e-4
         Directions that deviate by less, of standardized columns, are left out by "svd".
     covariance_estimator : estimator with a `covariance_`, optional
-    calibrated : {"temperature", "isotonic"}, optional
+    calibrated : str, optional
+        As in `GaussianNB`.
     ddof : float, default=0
         Delta degrees of freedom, by NumPy's and pandas' name: what the mean of a class costs in
         rows. The shared covariance of K classes is divided by n - K ddof, so `ddof=1` gives that of

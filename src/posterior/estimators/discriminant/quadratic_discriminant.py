@@ -60,7 +60,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         Where they do not, "eigen" raises an error, and "svd" shrinks the covariances by this
         portion towards columns that are independent, and warns.
     covariance_estimator : estimator with a `covariance_`, optional
-    calibrated : {"temperature", "isotonic"}, optional
+    calibrated : str, optional
+        As in `GaussianNB`.
     ddof : float, default=0
         Delta degrees of freedom, by NumPy's and pandas' name: the covariance of a class is divided
         by n_k - ddof. `ddof=1` gives the unbiased ones of R (`MASS::qda`) and of textbooks, where 0

@@ -26,6 +26,7 @@ from posterior.estimators.estimator import learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic import settings
 from posterior.estimators.stated_classes import distinct, named_columns, numbers
+from posterior.evaluation.calibration import Calibrator
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.encoding import Encoding
 from posterior.readers.encoded import Encoded
@@ -38,6 +39,7 @@ class LogisticBase(BaseClassifier):
     fitted_: FittedLogistic
     fit_intercept: bool
     class_weight: Any
+    calibrated: str | None
     solver: str
     intercept_scaling: float
     tol: float
@@ -52,6 +54,7 @@ class LogisticBase(BaseClassifier):
         lambda fitted: fitted.intercept,
         lambda fitted, intercept: replace(fitted, intercept=intercept),
     )
+    calibrator_ = learned[Calibrator | None](lambda fitted: fitted.calibrator, may_be_none=True)
     n_iter_ = learned[Array](lambda fitted: fitted.n_iter)
     trace_ = learned[tuple[Step, ...]](lambda fitted: fitted.trace)
     typical_ = learned[Floats](lambda fitted: fitted.typical)
@@ -116,7 +119,7 @@ class LogisticBase(BaseClassifier):
         """b + w · x: log odds of the second class (n,), or scores of all (n, n_classes).
 
         A missing cell of a frame counts as the mean of its column: scores being linear, this is
-        their mean over what the cell may be, if columns are independent.
+        their mean over what the cell may be, if columns are independent. Never calibrated.
         """
         check_is_fitted(self)
         scores = self.fitted_.scores(X, self.engine_)
@@ -124,6 +127,9 @@ class LogisticBase(BaseClassifier):
 
     def predict(self, X: Any) -> Array:
         """The most probable class."""
+        check_is_fitted(self)
+        if self.fitted_.calibrator is not None:
+            return super().predict(X)
         scores = self.decision_function(X)
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])

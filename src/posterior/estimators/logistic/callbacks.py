@@ -6,7 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from posterior.data.typing import Floats
+from posterior.discriminative.fitted_logistic import FittedLogistic
+from posterior.discriminative.objective import Objective
+from posterior.readers.encoded import Encoded
+from posterior.readers.labels import Labels
 
 
 class Watched:
@@ -55,3 +61,9 @@ class Watched:
 
     def _learned(self, coef: Floats) -> dict[str, Any]:
         return {"fitted_": self._state(coef)}
+
+
+def stated(reader: Encoded, labels: Labels, objective: Objective, coef: Floats) -> FittedLogistic:
+    """A model of some coefficients, as if the fit had stopped there."""
+    slope, intercept = objective.loss.parts(coef)
+    return FittedLogistic(reader, labels, slope, intercept, np.zeros(slope.shape[1]))

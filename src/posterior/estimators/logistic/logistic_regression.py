@@ -19,18 +19,18 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import validate
 from posterior.data.errors import STATED
 from posterior.data.rows import Hard, Rows
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Floats
 from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.discriminative.logistic_rule import LogisticRule
 from posterior.discriminative.logistic_stream import LogisticStream
 from posterior.discriminative.minimum import Summary, centered
 from posterior.discriminative.objective import Objective
-from posterior.estimators import remote
+from posterior.estimators import calibrated, remote
 from posterior.estimators.base_classifier import with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.logistic import base, diagnostics, settings
 from posterior.estimators.logistic.base import LogisticBase, check_classes
-from posterior.estimators.logistic.callbacks import Watched
+from posterior.estimators.logistic.callbacks import Watched, stated
 from posterior.estimators.logistic.steps import steps
 from posterior.estimators.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from posterior.evaluation.held_out import HeldOut
@@ -79,6 +79,8 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
     prior : mapping of names to (mean, standard deviation), optional
         Normal priors of single coefficients, for two classes, instead of C there: what other
         studies found, say. The name "intercept" stands for the intercept.
+    calibrated : str, optional
+        Corrects probabilities, as in `GaussianNB`, by approximate leave-one-out.
     penalty, dual, intercept_scaling, random_state, verbose, n_jobs : as in scikit-learn
         `intercept_scaling` is for "liblinear", which penalizes the intercept.
 
@@ -119,6 +121,7 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         "step": [Interval(Real, 0, None, closed="neither")],
         "firth": ["boolean"],
         "prior": [Mapping, None],
+        "calibrated": calibrated.CALIBRATED,
     }
 
     def __init__(
@@ -141,6 +144,7 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         step: float = 1e-4,
         firth: bool = False,
         prior: Mapping[Any, tuple[float, float]] | None = None,
+        calibrated: str | None = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -159,6 +163,7 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         self.step = step
         self.firth = firth
         self.prior = prior
+        self.calibrated = calibrated
 
     solver_ = learned[str](lambda fitted: fitted.solver)
     of = classmethod(base.of)
@@ -198,6 +203,7 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         """
         self._validate_params()
         settings.warn_of_jobs(self.n_jobs)
+        calibrated.check(self, streaming=remote.located(X, checkpoint) is not None)
         rule = self._rule()
         with self._all_rows(X, y, sample_weight, offset, checkpoint) as (reader, labels, rows):
             objective = rule.objective(rows, reader, self.engine_)
@@ -205,11 +211,12 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
             watched = Watched(
                 self._init_callback_context(max_subtasks=max(self.max_iter, 1) + 1),
                 *(self, X, y, sample_weight),
-                partial(_stated, reader, labels, objective),
+                partial(stated, reader, labels, objective),
             )
             watched.begin(start)
             minimum = rule.solve(objective, start, reader, watched)
-            self.fitted_ = FittedLogistic.of(reader, labels, minimum, dtype)
+            fitted = FittedLogistic.of(reader, labels, minimum, dtype)
+            self.fitted_ = calibrated.of_minimum(self, fitted, X, y, sample_weight)
         watched.end()
         return self
 
@@ -289,6 +296,7 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
             All classes that may come. It closes the set: another label is then an error.
         """
         self._validate_params()
+        calibrated.check(self, streaming=True)
         X, y = with_target(X, y)
         before: FittedLogistic | None = vars(self).get("fitted_")
         if before is not None and before.n_iter is None and not self.warm_start:
@@ -365,7 +373,8 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
     def predict_interval(self, X: Any, level: float = 0.95) -> tuple[Floats, Floats]:
         """Bounds of each probability, (n_samples, n_classes), from the uncertainty of the fit.
 
-        The posterior of the coefficients is taken as normal around the fit (Laplace).
+        The posterior of the coefficients is taken as normal around the fit (Laplace). Never
+        calibrated.
         """
         check_is_fitted(self)
         return self.fitted_.interval(X, self.engine_, validate.level(level))
@@ -382,12 +391,6 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
         """
         fitted = clone(self).fit(X, y, sample_weight).fitted_
         return fitted.at_hand.left_one_out(fitted.classes)
-
-
-def _stated(reader: Encoded, labels: Labels, objective: Objective, coef: Array) -> FittedLogistic:
-    """A model of some coefficients, as if the fit had stopped there."""
-    slope, intercept = objective.loss.parts(coef)
-    return FittedLogistic(reader, labels, slope, intercept, np.zeros(slope.shape[1]))
 
 
 def _counting_for(sample: Rows, n_rows: int) -> Rows:

@@ -20,6 +20,7 @@ from posterior.discriminative.minimum import Minimum
 from posterior.discriminative.objective import Objective
 from posterior.discriminative.solvers import Solution
 from posterior.engines.locate import locate
+from posterior.estimators import calibrated
 from posterior.estimators.logistic import settings
 from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.logistic.logistic_regression import LogisticRegression
@@ -46,7 +47,7 @@ class LogisticRegressionCV(LogisticBase):
     refit : bool, default=True
         Learn once more from all rows with the best penalty; else average over the folds the
         coefficients of each fold's best.
-    fit_intercept, tol, max_iter, class_weight, solver : as in `LogisticRegression`
+    fit_intercept, tol, max_iter, class_weight, solver, calibrated : as in `LogisticRegression`
     penalty, dual, n_jobs, verbose, intercept_scaling, random_state, use_legacy_attributes :
         As in scikit-learn.
 
@@ -94,6 +95,7 @@ class LogisticRegressionCV(LogisticBase):
         "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
         "use_legacy_attributes": ["boolean"],
+        "calibrated": calibrated.CALIBRATED,
     }
 
     def __init__(
@@ -116,6 +118,7 @@ class LogisticRegressionCV(LogisticBase):
         intercept_scaling: float = 1.0,
         random_state: Any = None,
         use_legacy_attributes: bool = False,
+        calibrated: str | None = None,
     ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -134,10 +137,12 @@ class LogisticRegressionCV(LogisticBase):
         self.intercept_scaling = intercept_scaling
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
+        self.calibrated = calibrated
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the path in every fold, choose, and learn from all rows."""
         self._validate_params()
+        calibrated.check(self)
         ratios = settings.ratios(self.penalty, self.l1_ratios)
         for ratio in ratios:
             settings.check_solver(self.solver, 1.0, ratio, self.dual)
@@ -172,6 +177,7 @@ class LogisticRegressionCV(LogisticBase):
             solution = Solution(self._joined(mean, objective), (), True, "the mean of the folds")
             minimum = Minimum(objective, solution, "mean")
         fitted = FittedLogistic.of(reader, labels, minimum, rule.dtype(X))
+        fitted = calibrated.of_minimum(self, fitted, X, y, sample_weight)
         chosen: tuple[Any, Any, Any, Any] = C, l1_ratio, paths, scores
         if self.use_legacy_attributes:
             chosen, n_iter = _legacy(labels.classes, *chosen), n_iter.transpose(0, 2, 1)[None]

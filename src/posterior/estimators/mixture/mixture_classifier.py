@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -21,18 +22,25 @@ from posterior.data.rows import HIDDEN, Hard, Rows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
-from posterior.estimators import remote
+from posterior.estimators import calibrated, remote
 from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.naive_bayes import ComplementNB, NaiveBayes
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.estimators.text.text_classifier import TextClassifier
+from posterior.evaluation import calibration
+from posterior.evaluation.calibration import Calibrator
 from posterior.generative.class_components import Components, FittedComponents
 from posterior.generative.em import Stop
 from posterior.generative.fitted import Fitted
 from posterior.generative.joint import Joint
-from posterior.generative.partly_labeled import PartlyLabeled, gain_by_hidden_rows, weighed
+from posterior.generative.partly_labeled import (
+    PartlyLabeled,
+    gain_by_hidden_rows,
+    held_out_labels,
+    weighed,
+)
 from posterior.preprocessing.first_look import FirstLook
 from posterior.readers.batch import AmongClasses, BatchRows
 from posterior.readers.hidden_labels import HiddenLabels, all_hidden
@@ -65,6 +73,9 @@ class MixtureClassifier(BaseClassifier):
     n_init : int, default=1
         Starts, of which the best is kept. They differ only where a class has several components.
     random_state : int, RandomState or None
+    calibrated : str, optional
+        Corrects probabilities, as in `GaussianNB`, learned from fits to folds of the labeled rows
+        and all hidden ones.
 
     Attributes
     ----------
@@ -96,6 +107,7 @@ class MixtureClassifier(BaseClassifier):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "calibrated": calibrated.CALIBRATED,
     }
 
     def __init__(
@@ -109,6 +121,7 @@ class MixtureClassifier(BaseClassifier):
         max_iter: int = 100,
         n_init: int = 1,
         random_state: Any = None,
+        calibrated: str | None = None,
     ) -> None:
         self.classifier = classifier
         self.n_components = n_components
@@ -118,6 +131,7 @@ class MixtureClassifier(BaseClassifier):
         self.max_iter = max_iter
         self.n_init = n_init
         self.random_state = random_state
+        self.calibrated = calibrated
 
     fitted_: FittedComponents
     engine_: ClassVar[Local] = Local()
@@ -130,6 +144,7 @@ class MixtureClassifier(BaseClassifier):
     feature_names_in_ = learned[Array](
         lambda found: found.fitted.reader.columns.names and found.fitted.reader.names
     )
+    calibrator_ = learned[Calibrator | None](lambda found: found.calibrator, may_be_none=True)
     converged_ = learned[bool](lambda found: found.fitted.derived.converged)
     n_iter_ = learned[int](lambda found: found.fitted.derived.n_iter)
     lower_bound_ = learned[float](lambda found: found.fitted.derived.value)
@@ -188,9 +203,12 @@ class MixtureClassifier(BaseClassifier):
         self._validate_params()
         base = self._base()
         there = remote.located(X, checkpoint)
+        calibrated.check(self, streaming=there is not None)
         if there is None:
             table = self._table(base, X, y, sample_weight)
             found = self._learned(table, check_random_state(self.random_state))
+            if self.calibrated is not None:
+                found = replace(found, calibrator=self._correction(table, self.calibrated))
         else:
             engine, source = there
             y = remote.column_of(source, y, "target column")
@@ -252,6 +270,13 @@ class MixtureClassifier(BaseClassifier):
         components = self._components(table.labels, table.rows.sample.hard)
         return table.learn(components, Stop(self.max_iter, self.tol), self.n_init, random)
 
+    def _correction(self, table: PartlyLabeled, kind: str) -> Calibrator | None:
+        held_out = held_out_labels(table, self._learn_again, calibrated.FOLDS)
+        return calibration.learned(held_out, kind)
+
+    def _learn_again(self, some: PartlyLabeled) -> FittedComponents:
+        return self._learned(some, check_random_state(self.random_state))
+
     def _components(self, labels: Labels, groups: Hard) -> Components:
         """How many each class has, as asked."""
         classes, asked = labels.classes.tolist(), self.n_components
@@ -300,7 +325,8 @@ class MixtureClassifier(BaseClassifier):
     def log_likelihood(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """log p(X, y), the sum over rows of log p(x, y); X, y and weights as in `fit`."""
         X, y = self._with_target(X, y)
-        log_joint = self.predict_log_proba(X) + self.log_evidence(X)[:, None]
+        found = replace(self.settled(), calibrator=None)
+        log_joint = found.log_posterior(X, self.engine_) + self.log_evidence(X)[:, None]
         return log_likelihood_of(log_joint, y, self.classes_, sample_weight)
 
     def hidden_rows_help(self, X: Any, y: Any, folds: int = 5, sample_weight: Any = None) -> Table:
@@ -310,9 +336,5 @@ class MixtureClassifier(BaseClassifier):
         these and all hidden rows. "error" is the standard error of the gain in log loss.
         """
         self._validate_params()
-
-        def learn(some: PartlyLabeled) -> FittedComponents:
-            return self._learned(some, check_random_state(self.random_state))
-
         table = self._table(self._base(), X, y, sample_weight)
-        return gain_by_hidden_rows(table, learn, folds)
+        return gain_by_hidden_rows(table, self._learn_again, folds)

@@ -51,8 +51,9 @@ class NaiveBayes(SummedClassifier):
     predictive : bool, default=False
         Integrate over what is not known about the parameters (Student's t, negative binomial,
         Dirichlet-multinomial) instead of taking their estimates for the truth.
-    calibrated : {"temperature", "isotonic"}, optional
-        Correct the probabilities by out-of-fold scores, which cost no refit.
+    calibrated : str, optional
+        Correct the probabilities by rows held out: "temperature", "beta", "quadratic", "vector",
+        "matrix", "isotonic", or "auto", whichever lowers their log loss, if one does.
 
     Attributes
     ----------

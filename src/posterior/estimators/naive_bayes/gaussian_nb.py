@@ -34,8 +34,9 @@ class GaussianNB(SummedClassifier):
         Class probabilities; learned if not given.
     var_smoothing : float, default=1e-9
         Portion of the largest variance of all columns that is added to every variance.
-    calibrated : {"temperature", "isotonic"}, optional
-        Correct the probabilities by out-of-fold scores, which cost no refit.
+    calibrated : str, optional
+        Correct the probabilities by rows held out: "temperature", "beta", "quadratic", "vector",
+        "matrix", "isotonic", or "auto", whichever lowers their log loss, if one does.
     ddof : float, default=0
         Delta degrees of freedom, by NumPy's and pandas' name: the squares of a class are divided by
         n_k - ddof. `ddof=1` gives the unbiased variances of R (e1071, klaR), where 0 gives the most

@@ -40,8 +40,9 @@ class JointBayes(SummedClassifier):
         Pseudo-rows of every row that could be.
     class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities; learned if not given.
-    calibrated : {"temperature", "isotonic"}, optional
-        Correct the probabilities by out-of-fold scores, which cost no refit.
+    calibrated : str, optional
+        Correct the probabilities by rows held out: "temperature", "beta", "quadratic", "vector",
+        "matrix", "isotonic", or "auto", whichever lowers their log loss, if one does.
 
     Attributes
     ----------

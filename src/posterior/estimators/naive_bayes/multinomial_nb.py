@@ -48,8 +48,9 @@ class MultinomialNB(DiscreteNB):
         Learn class probabilities; if False, all classes are alike.
     class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities, instead of learned ones.
-    calibrated : {"temperature", "isotonic"}, optional
-        Correct the probabilities by out-of-fold scores, which cost no refit.
+    calibrated : str, optional
+        Correct the probabilities by rows held out: "temperature", "beta", "quadratic", "vector",
+        "matrix", "isotonic", or "auto", whichever lowers their log loss, if one does.
 
     Attributes
     ----------

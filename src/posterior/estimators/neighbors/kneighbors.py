@@ -8,10 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.neighbors._base import KNeighborsMixin
-from sklearn.utils import Tags, _align_api_if_sparse
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,8 +19,11 @@ from posterior.data.rows import SparseRows
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.engines.local import Local
+from posterior.estimators import calibrated
 from posterior.estimators.base_classifier import BaseClassifier, decided, with_target
 from posterior.estimators.estimator import check_same_kind, learned
+from posterior.estimators.neighbors.neighbor_graph import kneighbors_graph
+from posterior.evaluation.calibration import Calibrator
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import reader_of
 from posterior.neighbors.metrics import NAMES, Metric
@@ -67,6 +69,8 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     whiten : float between 0 and 1, "auto" or None
         Distances √((a - b)ᵀ Σ⁻¹ (a - b)) by the covariance within classes, of which this share of
         what is between columns is left out (1 where cells are missing). "auto": chosen as k is.
+    calibrated : str, optional
+        Corrects probabilities, as in `GaussianNB`: each row is answered by the others.
 
     Attributes
     ----------
@@ -99,6 +103,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
     outputs_2d_ = learned[bool](lambda fitted: len(fitted.rows.classes) > 1)
     smoothing_ = learned[float](lambda fitted: fitted.smoothing)
     whiten_ = learned[float | None](lambda fitted: fitted.search.whiten, may_be_none=True)
+    calibrator_ = learned[Calibrator | None](lambda fitted: fitted.calibrator, may_be_none=True)
     selection_ = learned[Table](lambda fitted: fitted.selection)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -116,6 +121,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         "n_jobs": [Integral, None],
         "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"}), None],
         "whiten": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"}), None],
+        "calibrated": calibrated.CALIBRATED,
     }
 
     def __init__(
@@ -131,6 +137,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         n_jobs: int | None = None,
         smoothing: Any = None,
         whiten: Any = None,
+        calibrated: str | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -142,6 +149,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         self.n_jobs = n_jobs
         self.smoothing = smoothing
         self.whiten = whiten
+        self.calibrated = calibrated
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -188,6 +196,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
 
     def _growing(self) -> FittedNeighbors:
         """The same, ready for other rows: they are searched as the settings of today say."""
+        calibrated.check(self, streaming=True)
         fitted = self._current()
         search = replace(fitted.search, algorithm=self.algorithm, engine=self.engine_)
         return replace(fitted, search=search)
@@ -206,7 +215,11 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         sample_weight : array of shape (n_samples,), optional
             A weight of two is two rows: neighbors vote until they add up to `n_neighbors`.
         """
-        self.fitted_ = self._learn(X, y, sample_weight)
+        calibrated.check(self)
+        fitted = self._learn(X, y, sample_weight)
+        if self.calibrated is not None:
+            fitted = fitted.corrected(self.calibrated, self.weights)
+        self.fitted_ = fitted
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> FittedNeighbors:
@@ -233,6 +246,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         classes : array, optional
             All classes that may come. It closes the set: another label is then an error.
         """
+        calibrated.check(self, streaming=True)
         if "fitted_" not in vars(self):
             fitted = self._learn(X, y, sample_weight)
             self.fitted_ = fitted if classes is None else fitted.closed_to(classes)
@@ -290,28 +304,7 @@ class KNeighborsClassifier(KNeighborsMixin, MultiOutputMixin, BaseClassifier):
         distances, numbers = fitted.nearest(X, k)
         return (distances, numbers) if return_distance else numbers
 
-    def kneighbors_graph(
-        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
-    ) -> Any:
-        """The nearest training rows of each query as a sparse matrix (n_queries, n_samples_fit).
-
-        Parameters
-        ----------
-        X, n_neighbors : as in `kneighbors`
-        mode : "connectivity" or "distance"
-            Ones, or the distances.
-        """
-        check_is_fitted(self)
-        if mode not in ("connectivity", "distance"):
-            raise ValueError(
-                'Unsupported mode, must be one of "connectivity", or "distance" but got '
-                f'"{mode}" instead'
-            )
-        distances, numbers = self.kneighbors(X, n_neighbors)
-        values = np.ones(numbers.size) if mode == "connectivity" else distances.ravel()
-        start = np.arange(0, numbers.size + 1, numbers.shape[1])
-        shape = (len(numbers), self.n_samples_fit_)
-        return _align_api_if_sparse(sparse.csr_array((values, numbers.ravel(), start), shape))
+    kneighbors_graph = kneighbors_graph
 
     # ---- answers ----
 

@@ -36,6 +36,8 @@ from posterior.estimators.text.text_explanation import (
     document_evidence,
     explanation,
 )
+from posterior.evaluation import calibration
+from posterior.evaluation.calibration import AUTO, CALIBRATORS, Calibrator, check_calibrated
 from posterior.evaluation.held_out import HeldOut
 from posterior.generative.dealing import by_content
 from posterior.generative.evidence_terms import Evidence
@@ -82,8 +84,9 @@ class TextClassifier(SummedClassifier):
         Pseudo-counts of every term; by default chosen like the model.
     C : float, default=100.0
         One over the strength of the logistic model's penalty.
-    calibrated : bool, default=True
-        Let `fit` learn the sharpness s on documents held out; otherwise s = 1, as in the books.
+    calibrated : bool or str, default=True
+        Let `fit` learn the sharpness s on documents held out; otherwise s = 1, as in the books. A
+        name, as of `GaussianNB(calibrated=)`, corrects what the sharpness leaves.
     class_prior : array of shape (n_classes,) or dict by class, optional
         Class probabilities, instead of learned ones.
     min_df : int, default=1
@@ -131,7 +134,7 @@ class TextClassifier(SummedClassifier):
         "weighting": [StrOptions({"auto", *WEIGHTINGS})],
         "alpha": [Interval(Real, 0, None, closed="neither"), None],
         "C": [Interval(Real, 0, None, closed="neither")],
-        "calibrated": ["boolean"],
+        "calibrated": ["boolean", StrOptions({AUTO, *CALIBRATORS})],
         "class_prior": ["array-like", Mapping, None],
         "min_df": [Interval(Integral, 1, None, closed="left")],
     }
@@ -156,7 +159,7 @@ class TextClassifier(SummedClassifier):
         weighting: str = "auto",
         alpha: float | None = None,
         C: float = 100.0,
-        calibrated: bool = True,
+        calibrated: bool | str = True,
         class_prior: Any = None,
         min_df: int = 1,
         analyzer: Any = "word",
@@ -227,6 +230,8 @@ class TextClassifier(SummedClassifier):
         """The sharpness is chosen with the model, and goes on with a stream of naive Bayes."""
         if streaming:
             self.rule(self.reader(), None)
+            if isinstance(self.calibrated, str):
+                check_calibrated(self.calibrated, streaming)
 
     def _with_target(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Documents and classes: of a folder of folders, of a frame, or as they are."""
@@ -271,10 +276,10 @@ class TextClassifier(SummedClassifier):
             return self
         reader, labels, rows = self._read(X, y, sample_weight)
         statistics = self._sum(rows).compact()
-        rule = self._chosen(rows, statistics, labels)
+        rule, calibrator = self._chosen(rows, statistics, labels)
         joint = rule.joint(statistics, rows, self.engine_)
         reader = rule.answering(reader, statistics)
-        self.fitted_ = Fitted(reader, labels, rule, statistics, joint)
+        self.fitted_ = Fitted(reader, labels, rule, statistics, joint, calibrator=calibrator)
         return self
 
     def _sum(self, rows: Rows) -> JointStatistics[TermSums]:
@@ -282,8 +287,8 @@ class TextClassifier(SummedClassifier):
 
     def _chosen(
         self, rows: Rows, statistics: JointStatistics[TermSums], labels: Labels
-    ) -> TermRule:
-        """Model, pseudo-counts and sharpness, if they were left open and can be told."""
+    ) -> tuple[TermRule, Calibrator | None]:
+        """Model, pseudo-counts, sharpness and correction, if left open and if they can be told."""
         usual, prior = self._usual(), self._prior(labels)
         given = self.C if self.model == LOGISTIC else self.alpha
         settled = self.model != "auto" and given is not None and not self.calibrated
@@ -291,12 +296,17 @@ class TextClassifier(SummedClassifier):
         if not parts:
             model = usual.model if self.model == "auto" else self.model
             strength = usual.strength if given is None else given
-            return TermRule(replace(usual, model=model, strength=strength), prior)
+            return TermRule(replace(usual, model=model, strength=strength), prior), None
         held_out = self._held_out(rows, statistics, parts, prior)
         judged = held_out.compare(self.model, self.alpha, self.C)
         best = min(judged, key=lambda j: j.log_loss)
         sharpness = best.sharpness if self.calibrated else 1.0
-        return TermRule(replace(best.family, sharpness=sharpness), prior, tried(judged, best))
+        rule = TermRule(replace(best.family, sharpness=sharpness), prior, tried(judged, best))
+        if not isinstance(self.calibrated, str):
+            return rule, None
+        groups = rows.hard[held_out.index]
+        told = HeldOut(best.log_proba, groups.codes, labels.classes, None, groups.weight)
+        return rule, calibration.learned(told, self.calibrated)
 
     def _held_out(
         self,
@@ -306,7 +316,7 @@ class TextClassifier(SummedClassifier):
         prior: ClassPrior,
     ) -> HeldOutDocuments:
         return HeldOutDocuments.of(
-            rows, statistics, parts, prior, self._usual(), self.calibrated, self.engine_
+            rows, statistics, parts, prior, self._usual(), bool(self.calibrated), self.engine_
         )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
