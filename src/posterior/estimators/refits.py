@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.base import clone
@@ -14,6 +14,16 @@ from posterior.estimators import remote
 from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.generative.fold_sums import FOLDS, folds_of
+
+
+@runtime_checkable
+class OnePass(Protocol):
+    """A model that may answer all folds out of one sum."""
+
+    @property
+    def one_pass(self) -> bool: ...
+    def fit(self, X: Any, y: Any) -> Any: ...
+    def cross_validate(self, X: Any, y: Any, folds: Any, sample_weight: Any) -> HeldOut: ...
 
 
 def cross_validated(
@@ -94,3 +104,21 @@ def log_answers(model: Any, X: Any) -> Floats:
 def given(weight: Any, index: Any = slice(None)) -> dict[str, Any]:
     """Weights of rows, where there are some."""
     return {} if weight is None else {"sample_weight": np.asarray(weight)[index]}
+
+
+def learned_by(
+    model: Any, X: Any, y: Any, folds: Codes, weight: Floats | None = None
+) -> tuple[Any, Floats]:
+    """A copy that has learned from all rows, and what it says (n, k) of those held out.
+
+    Sums subtract folds; boosting has fits without each fold anyway; others are fitted again.
+    Columns are those of the copy's classes; rows of a fold below zero are not held out.
+    """
+    own = clone(model)
+    if hasattr(own, "fit_held_out"):
+        return own, own.fit_held_out(X, y, folds, weight)
+    if isinstance(own, OnePass) and own.one_pass:
+        own.fit(X, y, **given(weight))  # which may choose how sums become a model
+        whole = np.where(folds < 0, folds.max() + 1, folds)
+        return own, own.cross_validate(X, y, whole, weight).log_proba
+    return own, refitted(own, X, y, folds, weight)

@@ -14,7 +14,7 @@ from posterior.evaluation.scores import measure
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import quiet, sampled
 from posterior.selection.labeled_rows import LabeledRows
-from posterior.selection.out_of_fold import out_of_fold, settled
+from posterior.selection.out_of_fold import out_of_fold
 
 WIDTH, HEIGHT = 72, 54
 MOST_ROWS = 5000
@@ -47,8 +47,7 @@ def boundary(
     with quiet():
         model = clone(candidate.classifier).fit(rows.take(index[known]), rows.y[index[known]])
         proba = model.predict_proba(grid)
-        settings = settled(candidate.classifier, rows, index)
-        accuracy = measure(out_of_fold(settings, rows, index), "accuracy")
+        accuracy = measure(out_of_fold(candidate.classifier, rows, index), "accuracy")
     codes = rows.codes_of(model.classes_)[proba.argmax(axis=1)]
     shown = np.flatnonzero(known)
     shown = shown[sampled_evenly(len(shown), POINTS)]

@@ -101,6 +101,7 @@ def width(roles: Roles) -> int:
 def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     numeric = all(c.role in ("number", "date") for c in roles.table)
     p = width(roles)
+    gaps = any(c.missing for c in roles.table)
     share = round(p / (p + n_rows), 4)  # of a sphere: half where columns are as many as rows
     found = [
         Candidate(
@@ -162,16 +163,16 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         found.append(
             Candidate(
                 "quadratic",
-                "Quadratic discriminant",
+                "Regularized discriminant",
                 "generative",
                 4,
-                f"Normal with a covariance for each class, {share:.2g} of it a sphere, and one "
-                "pseudo-row of all classes.",
+                "Normal, the covariance of each class partly its own, partly that of all, partly a "
+                "sphere; how much of each is chosen on rows held out.",
                 TableClassifier(
-                    GaussianDiscriminantAnalysis("own", shrinkage=share, pseudo_rows=1.0),
+                    GaussianDiscriminantAnalysis("auto", shrinkage="auto"),
                     roles,
                     reads="numbers",
-                    keep_missing=True,
+                    keep_missing=not gaps,
                 ),
             )
         )
@@ -194,7 +195,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             + ("standardized" if plain else "by a distance of numbers and categories")
             + "; how many is chosen with each row answered by the others.",
             TableClassifier(
-                KNeighborsClassifier("auto", metric="minkowski" if plain else "mixed"),
+                _neighbors(plain),
                 roles,
                 reads="numbers" if plain else "table",
                 keep_missing=plain,
@@ -203,6 +204,13 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         )
     )
     return found
+
+
+def _neighbors(plain: bool) -> KNeighborsClassifier:
+    """Nearest by the covariance within classes; or by a distance of numbers and categories."""
+    if not plain:
+        return KNeighborsClassifier("auto", metric="mixed", weights="auto")
+    return KNeighborsClassifier("auto", whiten="auto", weights="auto")
 
 
 def _dependent(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:

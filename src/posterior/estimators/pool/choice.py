@@ -19,6 +19,7 @@ from posterior.evaluation.held_out import HeldOut, floored
 from posterior.preprocessing.roles import Roles
 
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
+AHEAD = 1.0  # standard errors: the best of ten models looks better than it is
 POOL = "pool"
 POOLED = "The weighted sum of the log probabilities of all that help, weighed on rows held out."
 
@@ -62,13 +63,17 @@ class Race:
         return min(self.runners, key=lambda each: (each.held_out.log_loss, each.simplicity))
 
     def chosen(self, tolerance: float) -> Runner:
-        """The simplest whose loss is within some standard errors of the least, row by row.
+        """All together, or one model that is ahead of it by a standard error, row by row.
 
-        A tolerance of zero takes the least, and one model before all together if they are level.
+        With a tolerance, the simplest model that is ahead by so much less.
         """
-        best = self.best
-        near = [each for each in self.runners if behind(each, best) <= tolerance]
-        return min([best, *near], key=lambda each: (each.simplicity, each.held_out.log_loss))
+        together, alone = self.runners[-1], [each for each in self.runners if each.alone]
+        if together.alone:
+            return self.best
+        near = [each for each in alone if behind(each, together) <= tolerance - AHEAD]
+        if not tolerance:
+            return min(near, key=lambda each: each.held_out.log_loss, default=together)
+        return min(near, key=lambda e: (e.simplicity, e.held_out.log_loss), default=together)
 
     def table(self, kept: Runner) -> Table:
         """By log loss, the least first."""

@@ -34,16 +34,16 @@ class Classifier(Pool):
     Columns are read as what they hold: numbers, categories, dates, truths, texts, with missing
     cells. Every model that can read them learns from all rows, and says of rows held out what it
     thinks: naive Bayes, discriminants, logistic regression, networks, additive models, neighbors,
-    models of words. The pool of them all is kept, or one of them alone, where it does as well.
+    models of words. The pool of those that help is kept, or one of them alone, where it is better.
     Probabilities are calibrated either way, reasons add up, and the same rows give the same
     classifier in any order.
 
     Parameters
     ----------
     tolerance : float, default=0.0
-        How much accuracy to give for simplicity: the simplest model is kept whose log loss is
-        within so many standard errors of the least, by differences row by row. 0 takes the best,
-        1 a single model wherever it may be as good.
+        How much accuracy to give for simplicity. A model is kept alone if it is ahead of all
+        together by one standard error of the difference, row by row; with a tolerance of 1 the
+        simplest that is no worse, and with 2 the simplest that is within one standard error.
     models : list of str, optional
         Which models to try, such as ["naive-bayes", "logistic", "additive"]; by default all that
         can read the table in reasonable time.
@@ -122,7 +122,7 @@ class Classifier(Pool):
         kept = tried.chosen(self.tolerance)
         names = tuple(column.name for column in roles.used)
         columns = places or Columns(type(self).__name__, len(names), names)
-        fitted = pooled(kept.trials, rows, columns)
+        fitted = pooled(kept.trials, rows, columns).without_idle()
         self.fitted_ = replace(fitted, roles=roles, losses=tried.table(kept))
         return self
 

@@ -38,6 +38,15 @@ class FittedPool:
         """Without what rows were given."""
         return replace(self, held_out=None)
 
+    def without_idle(self) -> FittedPool:
+        """Members that count for something, and no others."""
+        kept = np.flatnonzero(self.pool.weights > 0)
+        if len(kept) in (0, len(self.members)):
+            return self
+        pool = PoolWeights(self.pool.weights[kept], self.pool.intercept)
+        names, members = zip(*((self.names[m], self.members[m]) for m in kept), strict=True)
+        return replace(self, names=names, members=members, pool=pool)
+
     @property
     def weighed(self) -> list[tuple[str, Any, float]]:
         """The members that count."""
