@@ -58,13 +58,13 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """All models that can read these columns."""
     return [
         *(_of_tables(roles, n_rows, n_classes) if roles.table else []),
-        *(_additive(roles, n_classes) if roles.table else []),
+        *(_additive(roles, n_rows, n_classes) if roles.table else []),
         *(_of_everything(roles) if roles.table and roles.text else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
     ]
 
 
-def _additive(roles: Roles, n_classes: int) -> list[Candidate]:
+def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """Tables of columns, pairs and triples, learned to tell the classes apart."""
     d = len(roles.table)
     boosted = Candidate(
@@ -86,7 +86,8 @@ def _additive(roles: Roles, n_classes: int) -> list[Candidate]:
         TableClassifier(Additive(solver="convex"), roles),
         int(CONVEX_CELLS / (d * d / 2)),
     )
-    return [boosted, convex] if n_classes == 2 else [boosted]
+    few_pairs = d * (d - 1) <= n_rows  # two rows for each: with fewer, folds that end early mislead
+    return [boosted, convex] if n_classes == 2 and few_pairs else [boosted]
 
 
 def width(roles: Roles) -> int:
