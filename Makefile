@@ -130,6 +130,7 @@ measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wan
 
 # LightGBM, CatBoost and EBM live in a Python of their own, if QUALITY_PEERS names one that has them;
 # QUALITY_KEEL names a folder with raw tables of KEEL. What build/quality holds is not run again.
+# Writes quality.json, quality.md and additive_cost.md of docs/results.
 QUALITY_PEERS ?=
 QUALITY_KEEL ?=
 quality: $(VENV)/.bench ## probabilities of ours and the peers on 20 tables and 6 sets of documents: hours

@@ -47,6 +47,7 @@ def draw(found: dict[str, Any]) -> Any:
     ours = alt.datum.model == subject
     axis = look.axis("log loss, as a multiple of the best peer's", grid=True)
     axis["values"], axis["format"] = [0.125, 0.25, 0.5, 1, 2, 4, 8], "~g"
+    axis["tickCount"] = 7  # of fewer, a scale of logarithms draws every second one
     scale = alt.Scale(type="log", domain=[LOW, HIGH], nice=False)
     legend = alt.Legend(
         title=None, orient="top", columns=4, labelFontSize=12, labelColor=look.INK, symbolOpacity=1
@@ -61,7 +62,7 @@ def draw(found: dict[str, Any]) -> Any:
         ),
     )
     one = alt.Chart(alt.InlineData(values=[{"ratio": 1}])).mark_rule(color=look.INK)
-    peers = base.transform_filter(~ours).mark_point(size=45, strokeWidth=2)
+    peers = base.transform_filter(~ours).mark_point(size=45, strokeWidth=2, opacity=1)
     subjects = base.transform_filter(ours).mark_point(size=110, filled=True, opacity=1)
     title = look.heading(
         f"{subject} and its peers, table by table",
