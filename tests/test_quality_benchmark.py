@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from benchmarks.quality import folds, page, picture, scoring, tables
 from benchmarks.quality.verdicts import Verdict, verdicts
 
 pytestmark = pytest.mark.once
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 @pytest.fixture
@@ -54,7 +57,8 @@ def scored(log_loss: float, apart: float = 0.0, error: float = 0.01) -> dict[str
 def summary(**models: dict[str, Any]) -> dict[str, Any]:
     """Of one table, as the page and the picture read it."""
     sets = {"car": {"rows": 1728, "classes": 4, "models": models}}
-    return {"machine": {"cpu": "a processor"}, "tables": {"subject": "Additive", "sets": sets}}
+    tables = {"subject": "Additive", "sets": sets, "not_run": ["adult"]}
+    return {"machine": {"cpu": "a processor"}, "tables": tables}
 
 
 def test_scores_are_those_of_scikit_learn(answers):
@@ -128,6 +132,8 @@ def test_a_table_that_ours_did_not_answer_is_shown_and_not_counted():
     text = page.page(summary(forest=forest))
     assert "scikit-learn's four | 0 |" in text
     assert "| car | 1,728 | **0.2000** |" in text
+    assert "Not run, or stopped: Additive on car; logistic on car; boosting on car;" in text
+    assert "; any model on adult." in text
 
 
 def test_ratios_are_to_the_best_peer_and_stay_in_the_picture():
@@ -208,3 +214,8 @@ def test_a_raw_table_of_keel_has_its_classes_last_and_its_gaps_found(tmp_path):
     assert X.columns.tolist() == ["x1", "x2"]
     assert y.tolist() == ["yes", "no"]
     assert X.isna().to_numpy().tolist() == [[False, False], [True, True]]
+
+
+def test_the_page_of_the_manual_is_made_of_the_saved_scores():
+    made = page.page(scoring.load())
+    assert made == (DOCS / "results" / "quality.md").read_text("utf-8"), "run make quality"

@@ -34,16 +34,18 @@ def page(summary: dict[str, Any]) -> str:
     for kind, (heading, peers, rivals) in KINDS.items():
         if kind in summary:
             lines += [f"## {heading}", ""] + ([KEEL_NOTE, ""] if kind == "keel" else [])
-            lines += part(summary[kind]["sets"], summary[kind]["subject"], peers, rivals)
+            lines += part(summary[kind], peers, rivals)
     return "\n".join([*lines, facts(summary)]) + "\n"
 
 
 def part(
-    sets: Sets, subject: str, peers: Sequence[str], rivals: dict[str, Sequence[str]]
+    found: dict[str, Any], peers: Sequence[str], rivals: dict[str, Sequence[str]]
 ) -> Iterator[str]:
-    """The verdicts, then a table for each score."""
-    yield from counts(sets, subject, rivals)
+    """The verdicts and who did not take part, then a table for each score."""
+    sets, subject = found["sets"], found["subject"]
     columns = [subject, *peers]
+    yield from counts(sets, subject, rivals)
+    yield from absent(sets, columns, found["not_run"])
     members = [m for m in MEMBERS if m != subject and any(m in s["models"] for s in sets.values())]
     yield from ["### Log loss", "", *grid(sets, columns, number("log_loss"))]
     if members:
@@ -71,6 +73,19 @@ def counts(sets: Sets, subject: str, rivals: dict[str, Sequence[str]]) -> Iterat
         tally = [len(found), *map(words.count, ("won", "tied", "lost")), lower]
         yield row(heading, *tally, "; ".join(lost))
     yield ""
+
+
+def absent(sets: Sets, models: Sequence[str], not_run: Sequence[str]) -> Iterator[str]:
+    """Who did not answer what, since a rival that is not there cannot win."""
+    gaps: dict[str, list[str]] = {model: [] for model in models}
+    for name, found in sets.items():
+        for model in models:
+            if "log_loss" not in found["models"].get(model, {}):
+                gaps[model].append(name)
+    said = [f"{m} on {', '.join(map(shown, names))}" for m, names in gaps.items() if names]
+    said += [f"any model on {', '.join(map(shown, not_run))}"] if not_run else []
+    if said:
+        yield from [f"Not run, or stopped: {'; '.join(said)}.", ""]
 
 
 def grid(sets: Sets, models: Sequence[str], cell: Callable[[Scores], str]) -> Iterator[str]:

@@ -84,7 +84,8 @@ def summary() -> dict[str, Any]:
     for kind, names in NAMES.items():
         answered = {name: scored for name in names if (scored := of_table(name, kind))}
         if answered:
-            found[kind] = {"subject": subject(kind), "sets": answered}
+            missing = [name for name in names if name not in answered]
+            found[kind] = {"subject": subject(kind), "sets": answered, "not_run": missing}
     return found
 
 
