@@ -170,7 +170,9 @@ TABLE_MODELS: dict[str, Callable[[], Any]] = {
     "our logistic": lambda: Candidate("logistic"),
     "logistic": lambda: encoded(LogisticRegression(max_iter=5_000)),
     "forest": lambda: encoded(RandomForestClassifier(300, random_state=0)),
-    "boosting": lambda: Typed(HistGradientBoostingClassifier(categorical_features="from_dtype")),
+    "boosting": lambda: Typed(  # of many rows it draws some to know when to stop
+        HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0)
+    ),
     "GaussianNB": lambda: encoded(GaussianNB()),
     "LightGBM": light,
     "CatBoost": Cat,
