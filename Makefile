@@ -128,11 +128,14 @@ measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wan
 	@$(BIN)/python examples/families_of_columns.py >build/families_of_columns.md
 	@mv build/families_of_columns.md docs/results/families_of_columns.md
 
-# CatBoost and EBM live in a Python of their own, if QUALITY_PEERS names one that has them.
+# LightGBM, CatBoost and EBM live in a Python of their own, if QUALITY_PEERS names one that has them;
+# QUALITY_KEEL names a folder with raw tables of KEEL. What build/quality holds is not run again.
+# Writes quality.json, quality.md and additive_cost.md of docs/results.
 QUALITY_PEERS ?=
-quality: $(VENV)/.bench ## log loss and cost of Additive beside the peers: quality, additive_cost; an hour
-	@$(if $(QUALITY_PEERS),$(QUALITY_PEERS) -W ignore -m benchmarks.quality --models CatBoost)
-	@$(BIN)/python -W ignore -m benchmarks.quality
+QUALITY_KEEL ?=
+quality: $(VENV)/.bench ## probabilities of ours and the peers on 20 tables and 6 sets of documents: hours
+	@$(BIN)/python -W ignore -m benchmarks.quality $(if $(QUALITY_PEERS),--peers $(QUALITY_PEERS)) \
+	  $(if $(QUALITY_KEEL),--keel $(QUALITY_KEEL))
 	@$(BIN)/python -W ignore -m benchmarks.additive $(if $(QUALITY_PEERS),--peers $(QUALITY_PEERS))
 
 changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md

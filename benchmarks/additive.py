@@ -23,22 +23,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks import quality
+from benchmarks.quality.models import TABLE_MODELS
+from benchmarks.quality.tables import FOLDER, HERE, read
 
-PAGE = quality.HERE / "docs" / "results" / "additive_cost.md"
+PAGE = HERE / "docs" / "results" / "additive_cost.md"
 ADULT = ("adult-train.csv.gz", "adult-test.csv.gz")
 ROWS = (10_000, 20_000, 40_000, 80_000, 160_000)
 
 
 def adult() -> tuple[pd.DataFrame, np.ndarray]:
-    parts = [pd.read_csv(quality.FOLDER / file, na_values=["?"]) for file in ADULT]
+    parts = [pd.read_csv(FOLDER / file, na_values=["?"]) for file in ADULT]
     table = pd.concat(parts, ignore_index=True)
     return table.drop(columns="income"), table["income"].to_numpy().astype(str)
 
 
 TABLES: dict[str, Callable[[], tuple[pd.DataFrame, np.ndarray]]] = {
     "adult": adult,
-    "letter": partial(quality.read, "letter"),
+    "letter": partial(read, "letter"),
 }
 
 
@@ -52,8 +53,8 @@ FITS: dict[str, Callable[[], Any]] = {
     "Additive": ours,
     "Additive, 1,000 rounds": partial(ours, rounds=1_000),
     "Additive, convex": partial(ours, solver="convex"),
-    "CatBoost": quality.MODELS["CatBoost"],
-    "EBM": quality.MODELS["EBM"],
+    "CatBoost": TABLE_MODELS["CatBoost"],
+    "EBM": TABLE_MODELS["EBM"],
 }
 PEERS = ("CatBoost", "EBM")
 
@@ -72,7 +73,7 @@ def elsewhere(python: str, name: str, table: str, longest: float) -> str:
     command = [python, "-W", "ignore", "-m", "benchmarks.additive", "--time", name, table]
     try:
         answer = subprocess.run(
-            command, capture_output=True, text=True, check=True, cwd=quality.HERE, timeout=longest
+            command, capture_output=True, text=True, check=True, cwd=HERE, timeout=longest
         )
     except subprocess.TimeoutExpired:
         return f"> {longest:.0f} s"

@@ -42,9 +42,11 @@ def main() -> None:
     script["draw"](curves, str(FOLDER / "learning_curves.svg"))
     sys.path.insert(0, str(DOCS.parent))  # the benchmarks are no part of the package
     from benchmarks import drawing, report
+    from benchmarks.quality import picture, scoring
 
     for name, chart in drawing.growth(report.load(report.RESULTS)).items():
         plots.save(chart, FOLDER / f"{name}.svg")
+    plots.save(picture.draw(scoring.load()["tables"]), FOLDER / "quality.svg")
 
 
 def fish() -> dict[str, Any]:
