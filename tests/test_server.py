@@ -35,8 +35,8 @@ from posterior.app import models
 from posterior.app.server import Limits, create_app
 from posterior.app.server.guard import Guard, names_of
 from posterior.app.server.server_app import STATIC, _bound
-from posterior.preprocessing.infer_roles import infer
 from posterior.estimators.pool.candidates import asked_for, candidates
+from posterior.preprocessing.infer_roles import infer
 
 pytestmark = pytest.mark.once
 

@@ -52,8 +52,8 @@ class Candidate:
         self.keys = keys
 
     def fit(self, X: pd.DataFrame, y: np.ndarray) -> Candidate:
+        from posterior.estimators.pool.candidates import candidates
         from posterior.preprocessing.infer_roles import infer
-        from posterior.selection.candidates import candidates
 
         frame = X.assign(**{"class to predict": y})
         roles = infer(frame, "class to predict")
