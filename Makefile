@@ -130,13 +130,14 @@ measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wan
 
 # LightGBM, CatBoost and EBM live in a Python of their own, if QUALITY_PEERS names one that has them;
 # QUALITY_KEEL names a folder with raw tables of KEEL. What build/quality holds is not run again.
-# Writes quality.json, quality.md and additive_cost.md of docs/results.
+# Writes quality.json, quality.md, additive_cost.md and classifier_cost.md of docs/results.
 QUALITY_PEERS ?=
 QUALITY_KEEL ?=
 quality: $(VENV)/.bench ## probabilities of ours and the peers on 20 tables and 6 sets of documents: hours
 	@$(BIN)/python -W ignore -m benchmarks.quality $(if $(QUALITY_PEERS),--peers $(QUALITY_PEERS)) \
 	  $(if $(QUALITY_KEEL),--keel $(QUALITY_KEEL))
 	@$(BIN)/python -W ignore -m benchmarks.additive $(if $(QUALITY_PEERS),--peers $(QUALITY_PEERS))
+	@$(BIN)/python -W ignore -m benchmarks.classifier
 
 changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md
 	@$(BIN)/python changelog.d/gather.py $(VERSION)
