@@ -76,9 +76,38 @@ def _changed(
 
 def _check_sum(model: Any) -> Any:
     """A model that is a sum of its rows."""
-    if not hasattr(model, "forget"):
+    if not all(map(_is_sum, _inside(model).values())):
         raise ValueError(
-            f"Expected a model that is a sum of its rows, got {type(model).__name__}: what it has "
-            "learned cannot be added to or taken from. Fit it again on all rows."
+            f"Expected a model that is a sum of its rows, got {_told(model)}: what it has learned "
+            "cannot be added to or taken from. Fit again with all rows, or fit --model "
+            "naive-bayes, which goes on learning."
         )
     return model
+
+
+def _inside(model: Any) -> dict[str, Any]:
+    """The models that learn, by name."""
+    from posterior.estimators import Classifier, TableClassifier
+
+    if not isinstance(model, Classifier | TableClassifier):
+        return {type(model).__name__: model}
+    if isinstance(model, TableClassifier):
+        return {type(model.model_).__name__: model.model_}
+    members = zip(model.fitted_.names, model.fitted_.members, strict=True)
+    return {name: member.model_ for name, member in members}
+
+
+def _is_sum(model: Any) -> bool:
+    """Whether rows can be added; trees need those that they have learned, which no file holds."""
+    from posterior.estimators import Additive
+
+    return hasattr(model, "forget") and not isinstance(model, Additive)
+
+
+def _told(model: Any) -> str:
+    """What the model is, and which of several are in the way."""
+    inside = _inside(model)
+    if len(inside) == 1:
+        return next(iter(inside))
+    others = " and ".join(name for name, each in inside.items() if not _is_sum(each))
+    return f"a {type(model).__name__} with {others}"

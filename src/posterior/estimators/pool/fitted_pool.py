@@ -13,11 +13,13 @@ from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.pooling import PoolWeights, bounded
+from posterior.estimators.pool.reasons import as_said, shortened
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.roles import Roles
 
+TermsOf = Callable[[Any, Any], Evidence | None]  # of a member and rows
 EXACT = 1e-10  # nats by which a member's terms may miss its log probabilities
 
 
@@ -56,14 +58,15 @@ class FittedPool:
         found = log_answers(member, X)
         return bounded(aligned(found, np.asarray(member.classes_), self.classes))
 
-    def evidence(self, X: Any, columns: Array) -> Evidence:
+    def evidence(self, X: Any, columns: Array, terms_of: TermsOf = as_said) -> Evidence:
         """Terms of all members, by name; what a member says beyond its columns has its own."""
         terms: dict[str, Floats] = {str(name): np.zeros(()) for name in columns}
         prior = self.pool.intercept
         for name, member, weight in self.weighed:
             rest = self.said(member, X)
-            if hasattr(member, "evidence"):
-                found = member.evidence(X)
+            found = terms_of(member, X)
+            if found is not None:
+                found = shortened(found, rest)
                 rest = rest - found.log_joint()
                 prior = prior + weight * found.log_prior
                 for i, term in enumerate(map(str, found.feature_names)):
