@@ -115,7 +115,7 @@ class Classifier(Pool):
         roles = self.roles
         if roles is None:
             roles = _roles(frame, y, target)
-        rows = DealtRows.of(frame, codes, classes, weight)
+        rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
         return self.after(race(roles, rows, self.models, progress), rows, roles, places)
@@ -129,7 +129,9 @@ class Classifier(Pool):
         names = tuple(column.name for column in roles.used if column.name in read)
         columns = places or Columns(type(self).__name__, len(names), names)
         fitted = pooled(kept.trials, rows, columns)
-        self.fitted_ = replace(fitted, roles=roles, losses=tried.table(kept))
+        add_up = any(hasattr(trial.model, "evidence") for trial in kept.trials)
+        order = None if add_up else rows.order
+        self.fitted_ = replace(fitted, roles=roles, losses=tried.table(kept), order=order)
         return self
 
     # ---- answers ----
@@ -138,7 +140,7 @@ class Classifier(Pool):
         check_is_fitted(self)
         return self.fitted_.scores(self._readings(X))
 
-    @available_if(lambda self: self.some_say_why)
+    @available_if(lambda self: not self.explained_by_rows)
     def evidence(self, X: Any) -> Evidence:
         """The weighted sum of what each column says in each model that is kept.
 
@@ -166,13 +168,16 @@ class Classifier(Pool):
         if self.reads_documents:
             (document,) = first.read(self._readings(X))
             return of_document(first.model_, document or "", self.evidence(X), of, against)
-        return super().explain(X, of, against) if self.some_say_why else first.explain(X)
+        if not self.explained_by_rows:
+            return super().explain(X, of, against)
+        near = first.explain(self._readings(X))
+        return replace(near, rows=self.fitted_.order[near.rows])
 
     @property
-    def some_say_why(self) -> bool:
-        """Whether some model has evidence to give; neighbors alone have not."""
+    def explained_by_rows(self) -> bool:
+        """Whether nearest neighbors are kept alone, and the rows are known by their places."""
         fitted: FittedPool | None = vars(self).get("fitted_")
-        return fitted is None or any(hasattr(m, "evidence") for _, m, _ in fitted.weighed)
+        return fitted is not None and fitted.order is not None
 
     @property
     def reads_documents(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, bounded
 from posterior.estimators.pool.reasons import as_said, shortened
 from posterior.estimators.refits import log_answers
@@ -35,6 +35,7 @@ class FittedPool:
     held_out: HeldOut | None = None  # of rows that no member had learned from; never stored
     losses: Table | None = None  # of the members alone and of the pool, on the same rows
     roles: Roles | None = None  # what the columns of a table were taken for
+    order: Integers | None = None  # where the rows stood that nearest neighbors keep, if alone
 
     def forgetful(self) -> FittedPool:
         """Without what rows were given."""
@@ -87,4 +88,5 @@ class FittedPool:
         known = dict(zip(self.classes.tolist(), self.pool.intercept.tolist(), strict=True))
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)
-        return replace(self, members=members, classes=classes, pool=pool, held_out=None)
+        told = {"held_out": None, "order": None}
+        return replace(self, members=members, classes=classes, pool=pool, **told)
