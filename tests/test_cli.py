@@ -475,7 +475,7 @@ def test_a_chosen_model_that_is_no_sum_says_which_one_is_in_the_way(fish, tmp_pa
     for arguments in (["update", model, fish.second], ["merge", model, model, "-o", model]):
         said = complaint(*arguments)
         assert "Additive" in said
-        assert "Fit again with all rows, or fit --model naive-bayes" in said
+        assert "Fit again with all rows, or fit --model naive-bayes." in said
 
 
 def test_nearest_rows_explain_a_choice_of_neighbors(fish, tmp_path):

@@ -18,7 +18,7 @@ from posterior.app.server.api_schema import Row
 from posterior.app.server.served import Served
 from posterior.data.typing import Array, Floats
 from posterior.estimators import TableClassifier
-from posterior.estimators.text.text_explanation import Mark
+from posterior.estimators.text.text_explanation import ABSENT, Mark
 from posterior.generative.evidence_terms import Evidence
 
 MOST = 200  # columns or words that are listed one by one
@@ -81,7 +81,8 @@ def _of_text(served: Served, X: Any, priors: Mapping[str, float] | None, pair: P
     terms = _terms(evidence, {}, served)
     of, against = (model.classes_[code] for code in pair)
     why = model.explain(X, of, against)
-    started = PRIOR if _is_prior(evidence.log_prior, served) else "no words"
+    absent = ABSENT in evidence.feature_names  # has a term of its own
+    started = PRIOR if _is_prior(evidence.log_prior, served) else "start" if absent else "no words"
     pieces = list(_pieces(why.document, why.marks))
     return Reasons(_finite(start).tolist(), started, terms, pieces)
 

@@ -168,10 +168,11 @@ class Classifier(Pool):
         if self.reads_documents:
             (document,) = first.read(self._readings(X))
             return of_document(first.model_, document or "", self.evidence(X), of, against)
-        if not self.explained_by_rows:
+        order = self.fitted_.order
+        if order is None:
             return super().explain(X, of, against)
         near = first.explain(self._readings(X))
-        return replace(near, rows=self.fitted_.order[near.rows])
+        return replace(near, rows=order[near.rows])
 
     @property
     def explained_by_rows(self) -> bool:

@@ -88,5 +88,5 @@ class FittedPool:
         known = dict(zip(self.classes.tolist(), self.pool.intercept.tolist(), strict=True))
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)
-        told = {"held_out": None, "order": None}
-        return replace(self, members=members, classes=classes, pool=pool, **told)
+        changed = replace(self, members=members, classes=classes, pool=pool)
+        return replace(changed, held_out=None, order=None)
