@@ -446,3 +446,13 @@ def test_columns_that_no_kept_model_reads_are_not_asked_for() -> None:
     model = compare(frame, "label", models=["text-multinomial"]).classifier
     assert model.feature_names_in_.tolist() == ["text"]
     assert model.predict(frame[["text"]]).tolist() == model.predict(frame).tolist()
+
+
+def test_neighbors_kept_alone_are_known_by_their_places_in_the_table() -> None:
+    frame = blobs(80, 2.0, seed=6)
+    model = Classifier(models=["neighbors"]).fit(frame, "label")
+    for i in (3, 40):
+        near = model.explain(frame.iloc[[i]])
+        assert near.rows[near.distances == 0].tolist() == [i]
+        assert near.labels.tolist() == frame["label"][near.rows].tolist()
+    assert not hasattr(model, "evidence")  # which would be one term, of the neighbors
