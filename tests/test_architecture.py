@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 511,
-    n_lines: 66_302,
+    n_lines: 66_305,
 }
 
 

@@ -140,7 +140,10 @@ def choice_facts(comparison: Comparison) -> Choice:
     rest = [j for j in comparison.judged if j.is_model and j is not chosen]
     many = best.candidate is None
     least = f"{spoken(best)} {'have' if many else 'has'} the least log loss, {best.log_loss}"
-    if chosen is not best:
+    if chosen is not best and chosen.key == POOL:
+        why = f"{least}, by less than chance: by differences row by row, {spoken(chosen).lower()} "
+        why += f"are as good, {chosen.log_loss}, and are kept."
+    elif chosen is not best:
         why = f"{least}; {chosen.name} is simpler, and as good by differences row by row."
     elif not rest:
         why = f"{least}."
