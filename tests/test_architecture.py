@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 529,
-    n_lines: 67_934,
+    n_lines: 68_097,
 }
 
 

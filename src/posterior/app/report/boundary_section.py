@@ -10,11 +10,11 @@ from posterior.app.report.report_schema import Boundary, BoundaryPoint
 from posterior.data import frames
 from posterior.data.table import round_digits
 from posterior.estimators.pool.candidates import candidates
+from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.evaluation.scores import measure
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import quiet, sampled
 from posterior.selection.labeled_rows import LabeledRows
-from posterior.selection.out_of_fold import out_of_fold
 
 WIDTH, HEIGHT = 72, 54
 MOST_ROWS = 5000
@@ -45,9 +45,11 @@ def boundary(
     y = np.linspace(low[1] - room[1], high[1] + room[1], HEIGHT)
     grid = pa.table({x_name: np.tile(x, HEIGHT), y_name: np.repeat(y, WIDTH)})
     with quiet():
-        model = clone(candidate.classifier).fit(rows.take(index[known]), rows.y[index[known]])
+        model, folds = clone(candidate.classifier), rows.folds[index]
+        said = model.fit_held_out(rows.take(index), rows.y[index], folds)
         proba = model.predict_proba(grid)
-        accuracy = measure(out_of_fold(candidate.classifier, rows, index), "accuracy")
+    said = floored(aligned(said, model.classes_, rows.classes))
+    accuracy = measure(HeldOut(said, rows.codes[index], rows.classes, folds), "accuracy")
     codes = rows.codes_of(model.classes_)[proba.argmax(axis=1)]
     shown = np.flatnonzero(known)
     shown = shown[sampled_evenly(len(shown), POINTS)]

@@ -243,10 +243,10 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
         "probable rows and the share of them that came true; its standard error is a jackknife "
         "over folds.",
         "All together is the sum of the models' log probabilities, by the weights of least log "
-        "loss on rows held out; it is scored with each fifth of these weighed by the others. One "
-        "model is kept alone where its log loss is not above that.",
-        "A model alone is scored at the temperature and class shares of least log loss, found in "
-        "the same way.",
+        "loss on the rows held out; each fifth of these is scored by the weights of the others. "
+        "One model is kept alone where its log loss is not above that.",
+        "A model alone is calibrated by one temperature and by class shares, and each fifth of the "
+        "rows is scored by those of the others.",
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
