@@ -133,8 +133,8 @@ class Classifier(Pool):
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order
-        learned = {"columns": columns, "roles": roles, "order": order}
-        self.fitted_ = replace(fitted, losses=tried.table(kept), **learned)
+        fitted = replace(fitted, columns=columns, roles=roles, order=order)
+        self.fitted_ = replace(fitted, losses=tried.table(kept))
         return self
 
     # ---- answers ----
