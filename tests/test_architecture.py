@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 513,
-    n_lines: 66_305,
+    n_files: 515,
+    n_lines: 66_556,
 }
 
 

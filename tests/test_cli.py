@@ -29,6 +29,7 @@ from typer.testing import CliRunner
 import posterior
 from posterior.app.cli import command, main
 from posterior.app.cli.commands_app import app
+from posterior.preprocessing.infer_roles import infer
 from posterior.sources import files, outputs
 
 pytestmark = pytest.mark.once
@@ -441,11 +442,48 @@ def test_what_a_model_cannot_do_is_told(fish, tmp_path):
     run("fit", fish.first, "-t", "species", "-m", "logistic", "-o", model)
     before = model.read_bytes()
     for name in ("update", "forget"):
-        assert "Fit it again" in complaint(name, model, fish.second)
-    assert "Fit it again" in complaint("merge", model, model, "-o", model)
+        assert "Fit again with all rows" in complaint(name, model, fish.second)
+    assert "Fit again with all rows" in complaint("merge", model, model, "-o", model)
     assert "naive-bayes" in complaint("sample", model)
     assert model.read_bytes() == before
     assert "row" in complaint("explain", fish.model, fish.new, "--row", 41)
+
+
+def chosen(fish: SimpleNamespace, path: Path, *keys: str) -> Path:
+    """The file of a Classifier that has tried some models."""
+    frame = files.read(fish.first).frame
+    roles = infer(frame, "species")
+    posterior.save(posterior.Classifier(models=keys, roles=roles).fit(frame, "species"), path)
+    return path
+
+
+def test_a_chosen_model_that_is_a_sum_goes_on_learning(fish, tmp_path):
+    model, more = chosen(fish, tmp_path / "sum.posterior", "naive-bayes"), tmp_path / "more"
+    before = proba(model, fish.new)
+    run("update", model, fish.second, "-o", more)
+    assert proba(more, fish.new) != before
+    run("forget", more, fish.second)
+    assert proba(more, fish.new) == before
+    told = json.loads(run("inspect", model, "--json"))
+    assert (told["class"], told["rows"]) == ("Classifier", 150)
+    run("merge", model, model, "-o", more)
+    assert json.loads(run("inspect", more, "--json"))["rows"] == 300
+
+
+def test_a_chosen_model_that_is_no_sum_says_which_one_is_in_the_way(fish, tmp_path):
+    model = chosen(fish, tmp_path / "trees.posterior", "additive")
+    for arguments in (["update", model, fish.second], ["merge", model, model, "-o", model]):
+        said = complaint(*arguments)
+        assert "Additive" in said
+        assert "Fit again with all rows, or fit --model naive-bayes." in said
+
+
+def test_nearest_rows_explain_a_choice_of_neighbors(fish, tmp_path):
+    model = chosen(fish, tmp_path / "near.posterior", "neighbors")
+    told = json.loads(run("explain", model, fish.new, "--row", 1, "--json"))
+    assert len(told["neighbors"]) > 0
+    answers = read_csv(run("predict", model, fish.new, "--explain", "--only"))
+    assert all(a["because"].startswith("row ") for a in answers)
 
 
 def test_a_column_in_the_way_of_the_answers_is_named(fish, tmp_path):

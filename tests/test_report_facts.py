@@ -18,8 +18,8 @@ from sklearn.metrics import average_precision_score, confusion_matrix, log_loss,
 
 from posterior.app.report.facts import Study, facts, study
 from posterior.app.report.telling_words import TellingWords
-from posterior.preprocessing.infer_roles import infer
 from posterior.estimators.pool.candidates import candidates
+from posterior.preprocessing.infer_roles import infer
 from posterior.selection.labeled_rows import labeled_rows
 from posterior.sources.files import read
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,12 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 pytest.importorskip("jinja2")
 
-from posterior.app.report.describing import data_facts
+from posterior.app.report.describing import choice_facts, data_facts
 from posterior.app.report.facts import study
 from posterior.app.report.page import render
 from posterior.app.report.report_schema import Data
 from posterior.preprocessing.infer_roles import infer
+from posterior.selection import Comparison, compare
 from posterior.selection.labeled_rows import labeled_rows
 from posterior.sources.csv_files import MISSING
 from posterior.sources.files import read
@@ -152,18 +154,31 @@ def test_dates_are_shown_as_dates() -> None:
     assert f"{day.min():%Y-%m-%d} to {day.max():%Y-%m-%d}" in page
 
 
-def test_a_model_given_up_early_is_no_rival_of_the_least_log_loss() -> None:
-    """Scores of some folds stand in the table; the sentence above says of whom it speaks."""
-    from dataclasses import replace
-
-    from posterior.app.report.describing import choice_facts
-    from posterior.selection import compare
-
+@pytest.fixture(scope="module")
+def compared() -> Comparison:
     random = np.random.default_rng(0)
     label = random.integers(0, 2, 120)
     frame = pd.DataFrame({"x": random.normal(size=120) + 3 * label, "label": label})
-    found = compare(frame, "label", models=["naive-bayes", "logistic"])
-    early = replace(found.best, name="Early", given_up=3)
-    assert "scored on all folds" not in choice_facts(found, 0).sentence
-    raced = replace(found, judged=(early, *found.judged))
-    assert "scored on all folds" in choice_facts(raced, 0).sentence
+    return compare(frame, "label", models=["naive-bayes", "logistic"])
+
+
+def test_a_model_alone_is_said_to_be_alone_and_corrected(compared: Comparison) -> None:
+    (naive,) = (j for j in compared.judged if j.key == "naive-bayes")
+    said = choice_facts(replace(compared, best=naive, chosen=naive))
+    (pool,) = (j for j in compared.judged if j.key == "pool")
+    assert said.sentence == (
+        f"Naive Bayes has the least log loss, {naive.log_loss}, and is kept alone: all models "
+        f"together have {pool.log_loss}."
+    )
+    assert f"{naive.raw.log_loss:.3f}" in said.calibration_sentence
+
+
+def test_all_together_are_said_with_their_weights_and_the_best_alone(compared: Comparison) -> None:
+    (pool,) = (j for j in compared.judged if j.key == "pool")
+    said = choice_facts(replace(compared, best=pool, chosen=pool))
+    for name, weight in compared.classifier.weights_.items():
+        assert f"{name} ({weight:.2f})" in said.sentence
+    assert said.sentence.startswith("All models together have the least log loss")
+    best = min((j for j in compared.judged if j.corrected), key=lambda j: j.log_loss.value)
+    assert f"The best model alone, {best.name}, has {best.log_loss}." in said.sentence
+    assert said.calibration is None

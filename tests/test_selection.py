@@ -1,8 +1,9 @@
-"""Comparison of models: the same folds, honest scores, the one-standard-error rule, calibration."""
+"""Comparison of models: the same folds, honest scores, one of them or all together."""
 
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,15 @@ from sklearn.base import clone
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from posterior import NaiveBayes
+from posterior import Classifier, NaiveBayes
 from posterior.estimators import TableClassifier
-from posterior.evaluation.held_out import HeldOut
+from posterior.estimators.pool.choice import race
 from posterior.evaluation.reliability import bin_of, calibration_error, edges
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.numbers import Numbers
 from posterior.selection import Comparison, compare
-from posterior.selection.comparison import Leader, sampled
+from posterior.selection.comparison import Judged, sampled
 from posterior.selection.labeled_rows import labeled_rows
-from posterior.selection.out_of_fold import calibrated
 from posterior.sources.files import read
 
 pytestmark = pytest.mark.filterwarnings("error:::posterior")
@@ -56,8 +56,8 @@ def blobs(n: int, apart: float, seed: int = 0) -> pd.DataFrame:
 
 def test_all_kinds_of_models_are_compared(comparison: Comparison) -> None:
     keys = {judged.key for judged in comparison.judged}
-    expected = {"majority", "naive-bayes", "discriminant", "logistic", "neighbors"}
-    assert keys == expected | {"naive-bayes-auto", "aode", "kdb"}
+    expected = {"majority", "naive-bayes", "discriminant", "logistic", "neighbors", "pool"}
+    assert keys == expected | {"naive-bayes-auto", "aode", "kdb", "additive"}
     assert comparison.failures == ()
 
 
@@ -91,23 +91,47 @@ def test_scores_are_what_sklearn_says_of_the_same_probabilities(comparison: Comp
         assert judged.brier.value == pytest.approx(sum(each))
 
 
-def test_the_chosen_model_is_the_simplest_within_one_standard_error(
-    comparison: Comparison,
-) -> None:
-    models = [j for j in comparison.judged if j.candidate is not None]
+def test_the_model_of_the_least_log_loss_is_chosen(comparison: Comparison) -> None:
+    models = [j for j in comparison.judged if j.is_model]
+    assert comparison.chosen is comparison.best
     assert comparison.best.log_loss.value == min(j.log_loss.value for j in models)
-    good = [j for j in models if j.log_loss.value <= comparison.threshold]
-    assert comparison.chosen.simplicity == min(j.simplicity for j in good)
+
+
+def behind(judged: Judged, best: Judged) -> float:
+    """The mean difference of log losses row by row, in standard errors of it."""
+    own, least = (
+        -np.log(j.held_out.proba[np.arange(len(j.index)), j.held_out.codes]) for j in (judged, best)
+    )
+    apart = own - least
+    return float(apart.mean() / (apart.std(ddof=1) / np.sqrt(len(apart))))
+
+
+def test_with_a_tolerance_the_simplest_is_chosen_of_those_level_row_by_row() -> None:
+    found = compare(blobs(400, 2.0), "label", tolerance=1.0)
+    models = [j for j in found.judged if j.is_model]
+    level = [j for j in models if j is found.best or behind(j, found.best) <= 1.0]
+    assert len(level) > 1
+    assert found.chosen.simplicity == min(j.simplicity for j in level)
+
+
+def test_what_is_scored_is_what_is_kept(comparison: Comparison, penguins: Any) -> None:
+    again = Classifier(roles=comparison.roles).fit(penguins, "species")
+    np.testing.assert_array_equal(
+        again.predict_proba(penguins), comparison.classifier.predict_proba(penguins)
+    )
+    kept = list(comparison.classifier.members_)
+    assert kept == [comparison.chosen.name] or comparison.chosen.key == "pool"
 
 
 def test_a_simple_truth_is_left_to_the_simple_model() -> None:
-    found = compare(blobs(400, 2.0), "label")
+    keys = ["naive-bayes", "neighbors", "additive"]
+    found = compare(blobs(400, 2.0), "label", models=keys, tolerance=1.0)
     assert found.chosen.key == "naive-bayes"
 
 
 def test_a_model_that_knows_nothing_is_no_better_than_the_class_shares() -> None:
     found = compare(blobs(300, 0.0), "label", models=["naive-bayes", "logistic"])
-    (base,) = (j for j in found.judged if j.candidate is None)
+    (base,) = (j for j in found.judged if not j.is_model)
     assert found.chosen.log_loss.value > base.log_loss.value - 0.01
 
 
@@ -118,10 +142,24 @@ def test_every_class_is_in_as_many_folds_as_it_can_be(comparison: Comparison) ->
         assert counts.max() - counts.min() <= 1
 
 
-def test_the_seed_decides_the_folds(penguins: Any) -> None:
+def test_rows_in_another_order_are_in_the_same_folds(penguins: Any) -> None:
     roles = infer(penguins, "species")
-    first, again, other = (labeled_rows(penguins, roles, seed=s).folds for s in (0, 0, 1))
-    assert np.array_equal(first, again) and not np.array_equal(first, other)
+    order = np.random.default_rng(0).permutation(penguins.num_rows)
+    first, other = (labeled_rows(frame, roles) for frame in (penguins, penguins.take(order)))
+    assert first.n_folds == 5
+    assert np.array_equal(first.folds[order], other.folds)
+
+
+def test_of_ten_thousand_rows_one_fold_is_held_out() -> None:
+    frame = blobs(10_000, 2.0)
+    found = compare(frame, "label", models=["naive-bayes"])
+    rows = found.rows
+    assert len(found.chosen.index) == 2000 and set(rows.folds[found.chosen.index]) == {0}
+    train = rows.folds != 0
+    table = found.roles.prepare(rows.frame)
+    model = NaiveBayes().fit(table[train], rows.y[train])
+    expected = model.predict_proba(table[~train])
+    np.testing.assert_allclose(found.chosen.raw.proba, expected, atol=1e-9)
 
 
 def test_rows_without_a_label_are_set_aside_and_counted() -> None:
@@ -165,21 +203,17 @@ def test_a_model_that_cannot_read_the_table_is_named() -> None:
         compare(blobs(60, 1.0), "label", models=["text-multinomial"])
 
 
-def test_overconfident_probabilities_are_corrected_and_honest_ones_left() -> None:
-    random = np.random.default_rng(0)
-    log_odds = random.normal(0, 2, 2000)
-    codes = (random.random(2000) < 1 / (1 + np.exp(-log_odds))).astype(np.int32)
-    folds = (np.arange(2000) % 10).astype(np.int32)
-
-    def held_out(factor: float) -> HeldOut:
-        scores = np.column_stack([np.zeros(2000), factor * log_odds])
-        log_proba = scores - np.logaddexp(scores[:, :1], scores[:, 1:])
-        return HeldOut(log_proba, codes, np.array([0, 1]), folds)
-
-    name, calibrator, corrected = calibrated(held_out(4.0))
-    assert name == "temperature" and calibrator is not None
-    assert corrected.log_loss == pytest.approx(held_out(1.0).log_loss, abs=0.01)
-    assert calibrated(held_out(1.0))[0] is None
+def test_overconfident_probabilities_are_corrected() -> None:
+    """Naive Bayes takes each copy of a column for new evidence."""
+    once = blobs(2000, 1.5)
+    copies = once.assign(**{f"copy {i}": once["x"] + 1e-3 * i for i in range(6)})
+    honest, sure = (
+        compare(frame, "label", models=["naive-bayes"]).chosen for frame in (once, copies)
+    )
+    lost = sure.raw.log_loss - honest.log_loss.value
+    assert lost > 0.1
+    assert sure.log_loss.value - honest.log_loss.value < lost / 5  # the color is scaled down, too
+    assert sure.calibration_error.value < 0.03
 
 
 def test_the_calibration_error_is_zero_only_for_what_comes_true() -> None:
@@ -207,60 +241,16 @@ def cones(n: int = 4000, width: int = 16) -> pd.DataFrame:
     return pd.DataFrame(X).add_prefix("x").assign(label=np.where(label, "wide", "narrow"))
 
 
-def test_a_model_that_cannot_be_chosen_any_more_is_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    raced = compare(cones(), "label", models=["quadratic", "logistic"])
-    (logistic,) = (j for j in raced.judged if j.key == "logistic")
-    assert logistic.given_up == 3 and set(raced.rows.folds[logistic.index]) == {0, 1, 2}
-    assert raced.chosen.key == raced.best.key == "quadratic" and raced.best.given_up is None
-    assert len(raced.best.index) == len(raced.rows)
-    monkeypatch.setattr("posterior.selection.comparison.RACED", np.inf)
-    whole = compare(cones(), "label", models=["quadratic", "logistic"])
-    assert whole.chosen.key == "quadratic" and all(j.given_up is None for j in whole.judged)
-    (other,) = (j for j in whole.judged if j.key == "logistic")
-    asked = np.isin(whole.rows.folds, [0, 1, 2])
-    np.testing.assert_allclose(logistic.raw.proba, other.raw.proba[asked])
-
-
-def test_a_small_table_has_no_race() -> None:
-    found = compare(cones(400), "label", models=["quadratic", "logistic"])
-    assert all(judged.given_up is None for judged in found.judged)
-
-
-@pytest.mark.parametrize(
-    ("more", "simplicity", "left"),
-    [
-        (0.02, 3, True),  # as simple, and worse for sure
-        (0.02, 2, False),  # simpler, and within one standard error
-        (0.04, 2, True),
-        (-0.01, 4, True),  # less simple, and better by less than one standard error
-        (-0.04, 4, False),
-    ],
-)
-def test_who_is_left_behind_depends_on_how_simple_it_is(
-    more: float, simplicity: int, left: bool
-) -> None:
-    index = np.arange(1000, dtype=np.int32)
-    leader = Leader(np.full(1000, 0.5), standard_error=0.03, simplicity=3)
-    noise = np.where(index % 2, 0.03, -0.03)
-    p = np.exp(-(0.5 + more + noise))
-    said = HeldOut(np.log(np.column_stack([p, 1 - p])), np.zeros(1000, np.int32), np.arange(2))
-    assert leader.leaves_behind(said, index, simplicity) is left
-    few = HeldOut(said.log_proba[:9], said.codes[:9], said.classes)
-    assert not leader.leaves_behind(few, index[:9], simplicity)
-
-
 def test_terms_of_several_columns_are_named_after_them() -> None:
     frame = cones(300, 2)
-    model = compare(frame, "label", models=["quadratic"]).fit()
+    model = compare(frame, "label", models=["quadratic"]).classifier
     names = list(model.explain(frame.iloc[:1]).feature_names)
     assert names == ["x0", "x1", "x0 × x1", "spread"]
 
 
 @pytest.mark.parametrize("key", ["naive-bayes", "discriminant", "logistic", "neighbors"])
 def test_the_model_reads_files_as_they_come(key: str, penguins: Any) -> None:
-    model = compare(penguins, "species", models=[key]).fit()
+    model = compare(penguins, "species", models=[key]).classifier
     proba = model.predict_proba(penguins)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     shuffled = penguins.to_pandas()[["year", "sex", *penguins.column_names[::-1][2:]]]
@@ -273,18 +263,20 @@ def test_the_model_reads_files_as_they_come(key: str, penguins: Any) -> None:
         model.predict(penguins.rename_columns({"sex": "sexe"}))
 
 
-@pytest.mark.parametrize("key", ["naive-bayes", "discriminant", "logistic"])
-def test_reasons_add_up_to_the_log_odds_before_correction(key: str, penguins: Any) -> None:
-    model = compare(penguins, "species", models=[key]).fit().set_params(calibrator=None)
+@pytest.mark.parametrize(
+    "models", [["naive-bayes"], ["discriminant"], ["logistic"], ["naive-bayes", "logistic"]]
+)
+def test_reasons_add_up_to_the_log_odds(models: list[str], penguins: Any) -> None:
+    model = compare(penguins, "species", models=models).classifier
     why = model.explain(penguins.slice(20, 1))
-    assert list(why.feature_names) == [c.name for c in model.roles.table]
+    assert list(why.feature_names) == [c.name for c in model.roles_.table]
     log_proba = model.predict_log_proba(penguins.slice(20, 1))[0]
     codes = [list(model.classes_).index(c) for c in (why.of, why.against)]
     assert why.log_odds == pytest.approx(log_proba[codes[0]] - log_proba[codes[1]], abs=1e-6)
 
 
 def test_what_is_learned_later_and_taken_back_leaves_no_trace(penguins: Any) -> None:
-    model = compare(penguins, "species", models=["naive-bayes"]).fit()
+    model = compare(penguins, "species", models=["naive-bayes"]).classifier
     before = model.predict_proba(penguins)
     more = penguins.slice(0, 40)
     y = np.array(more["species"].to_pylist())
@@ -306,7 +298,7 @@ def test_halves_that_merge_are_the_whole(penguins: Any) -> None:
 
 
 def test_other_class_shares_move_the_posterior_as_bayes_says(penguins: Any) -> None:
-    model = compare(penguins, "species", models=["naive-bayes"]).fit().set_params(calibrator=None)
+    model = TableClassifier(NaiveBayes(), infer(penguins, "species")).fit(penguins, "species")
     priors = np.array([0.2, 0.5, 0.3])
     moved = model.predict_proba(penguins, priors=priors)
     odds = model.predict_proba(penguins) * priors / np.exp(model.class_log_prior_)
@@ -315,8 +307,8 @@ def test_other_class_shares_move_the_posterior_as_bayes_says(penguins: Any) -> N
 
 def test_a_fitted_model_is_cloned_and_copied() -> None:
     frame = blobs(60, 2.0)
-    model = compare(frame, "label", models=["logistic"]).fit()
-    assert clone(model).get_params()["reads"] == "numbers"
+    model = compare(frame, "label", models=["logistic"]).classifier
+    assert clone(model).get_params()["models"] == ["logistic"]
     assert np.array_equal(copy.deepcopy(model).predict_proba(frame), model.predict_proba(frame))
 
 
@@ -344,8 +336,7 @@ def test_text_is_compared_by_models_of_words(shared_data: Path) -> None:
     found = compare(frame, "label")
     assert {j.key for j in found.judged} >= {"text-multinomial", "text-bernoulli", "text-logistic"}
     assert found.chosen.accuracy.value > 0.94
-    model = found.fit()
-    why = model.explain(frame.slice(2, 1))  # "Free entry in 2 a wkly comp ..."
+    why = found.classifier.explain(frame.slice(2, 1))  # "Free entry in 2 a wkly comp ..."
     assert why.of == "spam" and "free" in why.terms.tolist()
 
 
@@ -370,7 +361,7 @@ def mails(n: int, seed: int) -> pd.DataFrame:
 
 def test_a_chosen_model_of_text_goes_on_learning_and_forgets() -> None:
     first, more = mails(60, 0).drop(columns="font"), mails(25, 1).drop(columns="font")
-    model = compare(first, "label", models=["text-multinomial"]).fit()
+    model = compare(first, "label", models=["text-multinomial"]).classifier
     before = model.predict_log_proba(more)
     model.partial_fit(more, "label")
     count = pd.concat([first, more])["label"].value_counts(normalize=True).sort_index()
@@ -382,7 +373,7 @@ def test_a_chosen_model_of_text_goes_on_learning_and_forgets() -> None:
 
 def test_models_of_text_merge() -> None:
     first, more = mails(60, 0).drop(columns="font"), mails(25, 1).drop(columns="font")
-    model = compare(first, "label", models=["text-multinomial"]).fit()
+    model = compare(first, "label", models=["text-multinomial"]).classifier
     other = clone(model).fit(more, "label")
     both = copy.deepcopy(model).partial_fit(more, "label")
     model.merge(other)
@@ -395,7 +386,53 @@ def test_naive_bayes_reads_text_beside_other_columns() -> None:
     found = compare(frame, "label", models=["naive-bayes", "naive-bayes-words"])
     scores = {judged.key: judged.log_loss.value for judged in found.judged}
     assert scores["naive-bayes-words"] < scores["naive-bayes"] < scores["majority"]
-    why = found.fit().explain(frame.iloc[:1])
-    assert found.chosen.key == "naive-bayes-words"
+    why = compare(frame, "label", models=["naive-bayes-words"]).classifier.explain(frame.iloc[:1])
     assert why.feature_names.tolist() == ["text", "font"]
     assert why.values[0] == frame["text"][0]
+
+
+WORDS = ["text-multinomial", "text-bernoulli"]
+
+
+def pooled(frame: pd.DataFrame, keys: list[str]) -> Classifier:
+    """All together, whether or not one of them does as well."""
+    roles = infer(frame, "label")
+    rows = labeled_rows(frame, roles)
+    tried = race(roles, rows.dealt, keys)
+    alone = replace(tried, runners=tuple(r for r in tried.runners if r.key == "pool"))
+    return Classifier(models=keys, roles=roles).after(alone, rows.dealt, roles)
+
+
+def shares(why: Any) -> list[float]:
+    """Of both classes, by the sum of what an explanation lists."""
+    return [1 / (1 + np.exp(-why.log_odds)), 1 / (1 + np.exp(why.log_odds))]
+
+
+def test_words_of_a_pool_add_up_and_are_marked_in_the_text() -> None:
+    frame = mails(200, 3).drop(columns="font")
+    model, row = pooled(frame, WORDS), frame.iloc[:1]
+    assert len(model.members_) == 2
+    why = model.explain(row)
+    assert {*why.terms} <= {*frame["text"][0].lower().split()}
+    assert why.rest != 0  # of words that the document does not have, by the Bernoulli model
+    expected = sorted(model.predict_proba(row)[0], reverse=True)
+    np.testing.assert_allclose(shares(why), expected, rtol=1e-9)
+    assert [frame["text"][0][m.start : m.end] for m in why.marks] != []
+
+
+def test_a_text_beside_other_columns_is_one_term_of_a_pool() -> None:
+    frame = mails(200, 4)
+    model, row = pooled(frame, ["naive-bayes", *WORDS]), frame.iloc[:1]
+    assert len(model.members_) == 3
+    why = model.explain(row)
+    assert why.feature_names.tolist() == ["text", "font"]
+    assert why.values == (frame["text"][0], frame["font"][0])
+    expected = sorted(model.predict_proba(row)[0], reverse=True)
+    np.testing.assert_allclose(shares(why), expected, rtol=1e-9)
+
+
+def test_columns_that_no_kept_model_reads_are_not_asked_for() -> None:
+    frame = mails(120, 5)
+    model = compare(frame, "label", models=["text-multinomial"]).classifier
+    assert model.feature_names_in_.tolist() == ["text"]
+    assert model.predict(frame[["text"]]).tolist() == model.predict(frame).tolist()

@@ -35,8 +35,8 @@ from posterior.app import models
 from posterior.app.server import Limits, create_app
 from posterior.app.server.guard import Guard, names_of
 from posterior.app.server.server_app import STATIC, _bound
+from posterior.estimators.pool.candidates import candidates
 from posterior.preprocessing.infer_roles import infer
-from posterior.estimators.pool.candidates import asked_for, candidates
 
 pytestmark = pytest.mark.once
 
@@ -78,8 +78,10 @@ ONE = pa.table(
 def fitted(table: Any = TABLE, target: str = "species", **asked: Any) -> dict[str, Any]:
     """Every kind of model of a table, by its key."""
     roles = infer(table, target, **asked)
-    kinds = candidates(roles, table.num_rows, 2) + asked_for(roles)
-    return {c.key: c.classifier.fit(*models.labeled(c.classifier, table, target)) for c in kinds}
+    kinds = {c.key: c.classifier for c in candidates(roles, table.num_rows, 2)}
+    pair = list(kinds)[:2]
+    kinds["one of two"] = posterior.Classifier(roles=roles, models=pair)
+    return {key: c.fit(*models.labeled(c, table, target)) for key, c in kinds.items()}
 
 
 MODELS = fitted()

@@ -137,16 +137,21 @@ def test_evidence_of_a_pool_is_that_of_its_members_weighed(dialect):
     check(pool, X, dialect, explain=True)
 
 
-def test_what_is_clipped_is_a_term_of_the_member():
+def test_evidence_adds_up_to_what_the_pool_hears_where_it_is_cut_off():
     X, y = numbers(["a", "b", "c", "d"])
-    pool = by_hand([posterior.GaussianNB().fit(X, y)], [0.5], [0.0, 0.0, 0.0])
+    member = posterior.GaussianNB().fit(X, y)
+    pool = by_hand([member], [0.5], [0.0, 0.0, 0.0])
     answer = check(pool, X, "duckdb", explain=True)
-    logs = pool.members_["model 1"].predict_log_proba(X)
-    behind = logs - logs.max(axis=1, keepdims=True)
-    beyond = 0.5 * np.maximum(-np.log(1e6) - behind, 0.0)
-    given = answer[[f"evidence_model 1_{c}" for c in pool.classes_]].to_numpy()
-    assert (beyond > 0).any()
-    np.testing.assert_allclose(given, beyond, rtol=0, atol=AGREES)
+    logs = member.predict_log_proba(X)
+    heard = np.maximum(logs - logs.max(axis=1, keepdims=True), -np.log(1e6))
+    assert (heard == -np.log(1e6)).any()
+    own = [[f"evidence_{name}_{c}" for name in [*X, "model 1"]] for c in pool.classes_]
+    total = np.stack([answer[each].sum(axis=1) for each in own], axis=1)
+    total += 0.5 * np.log(member.class_prior_)
+    likeliest = logs.argmax(axis=1)[:, None]
+    given = total - np.take_along_axis(total, likeliest, axis=1)
+    np.testing.assert_allclose(given, 0.5 * heard, rtol=0, atol=AGREES)
+    assert not answer[[f"evidence_model 1_{c}" for c in pool.classes_]].to_numpy().any()
 
 
 def test_a_member_without_terms_of_columns_is_a_term_of_its_own():
@@ -189,7 +194,7 @@ def asked() -> pd.DataFrame:
     """Fish with cells that are missing, never seen, and far out."""
     X = fish().drop(columns="species").astype({"tagged": "boolean"})
     X.loc[:3, "river"] = "never seen"
-    X.loc[4:9, "weight"] = [np.nan, 900.0, -900.0, 0.0, np.nan, 1e6]
+    X.loc[4:9, "weight"] = [np.nan, 900.0, -900.0, 0.0, np.nan, 2e3]
     X.loc[10:12, "river"], X.loc[13:15, "tagged"], X.loc[16:18, "caught"] = None, None, None
     return X
 
@@ -232,13 +237,19 @@ def test_models_of_text_pool_with_others_in_databases_that_cut_words(dialect):
     keys = ["text-multinomial", "text-bernoulli", "text-logistic", "naive-bayes"]
     members = [Classifier(models=[key]).fit(frame, "y").fitted_.members[0] for key in keys]
     pool = Classifier(models=keys[:1]).fit(frame, "y")
-    weights = PoolWeights(np.array([0.4, 0.3, 0.2, 0.3]), np.array([0.0, 0.2]))
-    pool.fitted_ = replace(pool.fitted_, names=tuple(keys), members=tuple(members), pool=weights)
+    pool.fitted_ = replace(
+        pool.fitted_,
+        columns=Columns("Classifier", 2, ("text", "size")),
+        names=tuple(keys),
+        members=tuple(members),
+        pool=PoolWeights(np.array([0.4, 0.3, 0.2, 0.3]), np.array([0.0, 0.2])),
+    )
     frame.loc[3, "text"] = None
     query = to_sql(pool, dialect, keep=["size", "text"], explain=True)
     answer = ENGINES[dialect](query, frame)
     assert answer["size"].tolist() == frame["size"].tolist()
     np.testing.assert_allclose(answer[["p_0", "p_1"]], pool.predict_proba(frame), atol=AGREES)
+    check_evidence(pool, frame, answer)
     with pytest.raises(TypeError, match="whose databases cut text"):
         to_sql(pool, "sqlite")
 

@@ -51,8 +51,8 @@ def table_classifier() -> Any:
     """What the command line fits."""
     import pyarrow as pa
 
-    from posterior.preprocessing.infer_roles import infer
     from posterior.estimators.pool.candidates import candidates
+    from posterior.preprocessing.infer_roles import infer
 
     table = pa.table({"size": X[:, 0], "city": list("abc" * 8), "kind": list("no" * 12)})
     kinds = candidates(infer(table, "kind"), ROWS, 2)

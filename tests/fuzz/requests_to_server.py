@@ -23,8 +23,8 @@ from pyarrow import parquet
 import posterior
 from posterior.app import models
 from posterior.app.server import create_app
-from posterior.preprocessing.infer_roles import infer
 from posterior.estimators.pool.candidates import candidates
+from posterior.preprocessing.infer_roles import infer
 
 HOME = "http://127.0.0.1:8000"
 NUMBERS: list[Any] = [

@@ -81,8 +81,10 @@ def target_of(model: Any) -> str | None:
 
 def reads_documents(model: Any) -> bool:
     """Whether a model is given texts rather than a table."""
-    from posterior.estimators import TableClassifier, TextClassifier
+    from posterior.estimators import Classifier, TableClassifier, TextClassifier
 
+    if isinstance(model, Classifier):
+        return model.reads_documents
     if isinstance(model, TableClassifier):
         return bool(model.reads == "documents")
     return isinstance(model, TextClassifier)

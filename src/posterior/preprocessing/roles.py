@@ -109,6 +109,14 @@ class Roles:
         fractions = any(isinstance(cell, float) and not cell.is_integer() for cell in cells)
         return frames.items(cells, self.target) if fractions else cells
 
+    def selected(self, frame: Any) -> Any:
+        """A frame of the columns that are used, as they are."""
+        table = frame_of(frame)
+        if not self.used:
+            reasons = ", ".join(f"{c.name} ({c.reason or c.role})" for c in self.columns)
+            raise ValueError(f"Expected a column to learn from, but none is used: {reasons}.")
+        return table.select([column_named(table.columns, c.name) for c in self.used]).to_native()
+
     def prepare(self, frame: Any, text: bool = False) -> Any:
         """The columns that models of tables read, with those of text if asked.
 

@@ -103,7 +103,7 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = FOLDS, seed: int = 0) ->
         classes, codes = classes[order], np.argsort(order)[codes]
     own = codes.astype(np.int32)
     rows = frames.take(frame, places)
-    dealt = DealtRows.of(rows, *_sorted(own, classes), None, folds)
+    dealt = DealtRows.of(roles.selected(rows), *_sorted(own, classes), None, folds)
     n_folds = min(folds, len(places))
     fold = np.empty(len(places), np.int32)
     fold[dealt.order] = in_turn(len(places), n_folds)

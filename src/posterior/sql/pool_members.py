@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from posterior.estimators.pool import Pool
+from posterior.estimators.pool import Classifier, Pool
 from posterior.estimators.pool.candidates import SEARCH_COLUMNS, Candidate, candidates
 from posterior.sql.pooled import Member, pooled
 from posterior.sql.sql_columns import Column
@@ -31,7 +31,8 @@ def _(model: Pool, columns: Sequence[Column]) -> Scores:
             + " ".join(f"{name!r} is none: {reason}" for name, reason in refused.items())
             + f" {_remedy(model, refused)}"
         )
-    names = [c.name for c in (columns if roles is None else roles.used)]
+    read = model.columns_read if isinstance(model, Classifier) else columns
+    names = [c.name for c in read]
     return pooled(columns[0].sheet, found, fitted.pool.intercept, fitted.classes, names)
 
 

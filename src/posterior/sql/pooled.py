@@ -15,6 +15,7 @@ from posterior.data.typing import Array, Floats
 from posterior.discriminative.pooling import LIMIT
 from posterior.sql.expressions import LEAST, SQL, cases, column, greatest, number, times, total
 from posterior.sql.several_texts import one_after_another
+from posterior.sql.shortened import shortened
 from posterior.sql.sql_columns import Sheet
 from posterior.sql.sql_scores import ZERO, Scores, Term
 
@@ -34,12 +35,18 @@ class Member:
 
 
 def pooled(
-    sheet: Sheet, members: Sequence[Member], intercept: Floats, classes: Array, columns: list[str]
+    sheet: Sheet,
+    members: Sequence[Member],
+    intercept: Floats,
+    classes: Array,
+    columns: Sequence[str],
+    *,
+    told: bool = False,
 ) -> Scores:
     """The pool of some members' scores, all of them made with the same sheet.
 
-    As in Python, evidence is of the columns first, each the weighted sum of what it is in the
-    members, and what a member says beyond its columns is a term of the member's name.
+    If it is told why, evidence is of the columns first, as in Python, each the weighted sum of what
+    it is in the members, and what a member says beyond its columns is a term of its name.
     """
     steps: dict[str, Mapping[str, SQL]] = {}
     terms: list[Term] = []
@@ -49,10 +56,16 @@ def pooled(
         said = _said(sheet, member, m, behind, steps)
         own = [column(said[c]) if c in said else number(-LIMIT) for c in classes.tolist()]
         terms.append(Term(member.name, _weighed(own, member.weight)))
-        shown += _shown(member, said, behind, terms[-1], classes)
+        if told and member.scores.refused is None and len(said) == len(classes):
+            parts = shortened(sheet, member.scores, m, [*behind.values()], [*said.values()], steps)
+            every = [*parts[:-1], replace(parts[-1], name=member.name)]
+            shown += [replace(t, scores=_weighed(t.scores, member.weight)) for t in every]
+        else:
+            shown.append(terms[-1])
 
     def explained() -> Scores:
-        return pooled(sheet, [each.explained() for each in members], intercept, classes, columns)
+        parts = [each.explained() for each in members]
+        return pooled(sheet, parts, intercept, classes, columns, told=True)
 
     before = [each.scores.before for each in members if each.scores.before is not None]
     return Scores(
@@ -61,8 +74,8 @@ def pooled(
         terms,
         before=one_after_another(sheet, before),
         steps=steps,
-        explained=explained if any(each.scores.explained for each in members) else None,
-        shown=_by_name(shown, len(classes)),
+        explained=None if told else explained,
+        shown=_by_name(shown, len(classes)) if told else None,
     )
 
 
@@ -120,26 +133,6 @@ def _at_least(name: str, least: float, otherwise: float, value: SQL) -> SQL:
 
 def _weighed(values: Sequence[SQL], weight: float) -> list[SQL]:
     return [v if v == ZERO else times(number(weight), v.copy()) for v in values]
-
-
-def _shown(
-    member: Member,
-    said: Mapping[object, str],
-    behind: Mapping[object, str],
-    whole: Term,
-    classes: Array,
-) -> list[Term]:
-    """The member's terms, weighed, and what else it says; that alone, if it has no terms."""
-    found = member.scores
-    if found.refused is not None or found.classes.tolist() != classes.tolist():
-        return [whole]
-    terms = found.terms if found.shown is None else found.shown
-    rest = [
-        exp.Paren(this=exp.Sub(this=column(said[c]), expression=column(behind[c])))
-        for c in classes.tolist()
-    ]
-    every = [*((term.name, term.scores) for term in terms), (member.name, rest)]
-    return [Term(name, _weighed(values, member.weight)) for name, values in every]
 
 
 def _by_name(terms: Sequence[Term], n_classes: int) -> list[Term]:

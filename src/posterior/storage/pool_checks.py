@@ -29,3 +29,4 @@ def check_pool(value: FittedPool) -> None:
     expect(np.isfinite(weights).all() and (weights >= 0).all(), "weights of zero or more")
     expect(shape_of(intercept) == classes.shape and np.isfinite(intercept).all(), "an intercept")
     expect(value.roles is None or isinstance(value.roles, Roles), "what columns are")
+    expect(value.order is None or value.order.dtype.kind == "i", "where rows stood")

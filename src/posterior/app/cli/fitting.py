@@ -83,11 +83,12 @@ def fit(
     file = files.read(data)
     with busy("learning") as step:
         if like is not None:
-            known = _as(like, target)
+            known, name = _as(like, target), None
         else:
             roles = infer(file.frame, target, drop=drop or (), bands=asked)
-            known = _chosen(file.frame, roles, model)
+            known, name = _chosen(file.frame, roles, model)
         rows = models.labeled(known, file.frame, target)
+        _check_several(known, rows.y, target)
         known.fit(*rows, **_told(known, step))
     models.save(known, out, file.frame)
     facts = {
@@ -102,7 +103,15 @@ def fit(
         "notes": list(file.notes),
         "out": out,
     }
-    return Answer(facts, _shown(facts, _name(known)))
+    return Answer(facts, _shown(facts, name or _name(known)))
+
+
+def _check_several(known: Any, y: Any, target: str) -> None:
+    """Of one class there is nothing to choose by; one model may learn it, and be merged later."""
+    from posterior.estimators import Classifier
+
+    if isinstance(known, Classifier) and (y == y[0]).all():
+        raise ValueError(f"Expected two classes or more in {target!r}, got {y[0]!r} in all rows.")
 
 
 def _scores(known: Any) -> dict[str, Any] | None:
@@ -138,21 +147,21 @@ def _as(path: str, target: str) -> Any:
     return clone(model)
 
 
-def _chosen(table: pa.Table, roles: Roles, kind: Kind) -> Any:
-    """The kind that was asked for; of several, those that do best."""
+def _chosen(table: pa.Table, roles: Roles, kind: Kind) -> tuple[Any, str | None]:
+    """The kind that was asked for, and its name; of several, those that do best."""
     from posterior.estimators import Classifier
     from posterior.estimators.pool.candidates import candidates
 
     if kind is Kind.AUTO:
-        return Classifier(roles=roles)
+        return Classifier(roles=roles), None
     listed = candidates(roles, table.num_rows, roles.n_classes)
     asked = [c for c in listed if c.key == kind] or [c for c in listed if kind in _names(c)]
     if not asked:
         known = ", ".join(k for k in Kind if any(k in _names(c) for c in listed))
         raise ValueError(f"Expected one of {known} for these columns, got {kind}.")
     if len(asked) == 1:
-        return asked[0].classifier
-    return Classifier(roles=roles, models=[c.key for c in asked])
+        return asked[0].classifier, asked[0].name
+    return Classifier(roles=roles, models=[c.key for c in asked]), None
 
 
 def _told(known: Any, step: Callable[[str], None]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def inspect(model: MODEL) -> Answer:
 def _inside(model: Any) -> dict[str, Any]:
     """What a model of a file's table says of the model in it, and of its columns."""
     from posterior.estimators import Classifier
-    from posterior.storage.summary import summary
+    from posterior.storage.summary import rows_learned, summary
 
     roles = models.roles_of(model)
     if roles is None:
@@ -43,7 +43,13 @@ def _inside(model: Any) -> dict[str, Any]:
     }
     if isinstance(model, Classifier):
         told = ", ".join(f"{name} ({weight:.2f})" for name, weight in model.weights_.items())
-        return {**columns, "model": f"Classifier: {told}", "calibration": "the weights"}
+        known = [rows_learned(member.model_) for member in model.members_.values()]
+        return {
+            **columns,
+            "model": f"Classifier: {told}",
+            "rows": next((rows for rows in known if rows is not None), None),
+            "calibration": "the weights",
+        }
     inner = summary(model.model_)
     calibrator = model.calibrator
     return {

@@ -76,9 +76,35 @@ def _changed(
 
 def _check_sum(model: Any) -> Any:
     """A model that is a sum of its rows."""
-    if not hasattr(model, "forget"):
+    others = [name for name, each in _inside(model).items() if not _is_sum(each)]
+    if others:
+        told = others[0]
+        if len(_inside(model)) > 1:
+            told = f"a {type(model).__name__} of {', '.join(others)} and others"
         raise ValueError(
-            f"Expected a model that is a sum of its rows, got {type(model).__name__}: what it has "
-            "learned cannot be added to or taken from. Fit it again on all rows."
+            f"Expected a model that is a sum of its rows, got {told}: what it has learned cannot "
+            "be added to or taken from. Fit again with all rows"
+            + ("." if models.reads_documents(model) else ", or fit --model naive-bayes.")
         )
     return model
+
+
+def _inside(model: Any) -> dict[str, Any]:
+    """The models that learn, by name."""
+    from posterior.estimators import Classifier, TableClassifier
+
+    if isinstance(model, TableClassifier):
+        return {type(model.model_).__name__: model.model_}
+    if not isinstance(model, Classifier):
+        return {type(model).__name__: model}
+    members = zip(model.fitted_.names, model.fitted_.members, strict=True)
+    return {name: member.model_ for name, member in members}
+
+
+def _is_sum(model: Any) -> bool:
+    """Whether rows can be added to what a file holds; trees need those that were learned, too."""
+    from posterior.estimators import Additive, TextClassifier
+
+    if isinstance(model, TextClassifier):
+        return model.model != "logistic"
+    return hasattr(model, "forget") and not isinstance(model, Additive)

@@ -21,7 +21,7 @@ from posterior.app.report.report_schema import (
 )
 from posterior.data import frames
 from posterior.estimators import NaiveBayes
-from posterior.estimators.pool.choice import race
+from posterior.estimators.pool.choice import POOL, race
 from posterior.estimators.table_classifier import Readings, TableClassifier
 from posterior.evaluation.held_out import SCORES
 from posterior.evaluation.reliability import calibration_measure
@@ -137,27 +137,29 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
 def choice_facts(comparison: Comparison) -> Choice:
     """The model that was picked, in words."""
     chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
-    least = f"{best.name} has the least log loss, {best.log_loss}"
-    others = [j for j in comparison.judged if j.is_model and j is not chosen]
+    rest = [j for j in comparison.judged if j.is_model and j is not chosen]
+    many = best.candidate is None
+    least = f"{spoken(best)} {'have' if many else 'has'} the least log loss, {best.log_loss}"
     if chosen is not best:
         why = f"{least}; {chosen.name} is simpler, and as good by differences row by row."
-    elif not others:
+    elif not rest:
         why = f"{least}."
-    elif chosen.candidate is None:
-        weights = comparison.classifier.weights_
-        weighed = ", ".join(f"{name} {w:.2f}" for name, w in ranked(weights))
-        why = f"{least}: a weighted sum of log probabilities ({weighed}). "
-        why += f"The best model alone is {others[0].name}, {others[0].log_loss}."
+    elif many:
+        weights = ranked(comparison.classifier.weights_)
+        listed = ", ".join(f"{name} ({weight:.2f})" for name, weight in weights)
+        why = f"{least}: a weighted sum of log probabilities, of {listed}. "
+        why += f"The best model alone, {rest[0].name}, has {rest[0].log_loss}."
     else:
-        why = f"{least}, and is kept alone: all together do no better."
+        why = f"{least}, and is kept alone"
+        why += "".join(f": {spoken(j).lower()} have {j.log_loss}" for j in rest if j.key == POOL)
+        why += "."
     if chosen.corrected:
         correction = (
-            f"Its log odds are scaled and the shares of the classes moved ({CORRECTION}): log loss "
-            f"is {chosen.raw.log_loss:.3f} before and {chosen.log_loss.value:.3f} after that, each "
-            "fifth of the rows by what the others say."
+            f"Its probabilities are calibrated by {CORRECTION}, chosen on rows held out: log loss "
+            f"is {chosen.raw.log_loss:.3f} without that, and {chosen.log_loss.value:.3f} with it."
         )
     else:
-        correction = "The weights calibrate it: their sum scales the log odds."
+        correction = "The weights, chosen on rows held out, calibrate the probabilities."
     return Choice(
         key=chosen.key,
         name=chosen.name,
@@ -171,14 +173,19 @@ def choice_facts(comparison: Comparison) -> Choice:
     )
 
 
+def spoken(judged: Judged) -> str:
+    """The name of a model, in a sentence."""
+    return "All models together" if judged.key == POOL else judged.name
+
+
 def _summary(comparison: Comparison, target: str) -> str:
     chosen = comparison.chosen
     (base,) = (j for j in comparison.judged if not j.is_model)
     largest = np.bincount(comparison.rows.codes).max() / len(comparison.rows)
     gain = base.log_loss.value - chosen.log_loss.value
     text = (
-        f"{chosen.name}: {target} is predicted correctly in {percent(chosen.accuracy)} of rows "
-        f"that the model never saw; always saying the largest class is right in "
+        f"{spoken(chosen)}: {target} is predicted correctly in {percent(chosen.accuracy)} of rows "
+        f"that no model had seen; always saying the largest class is right in "
         f"{100 * largest:.1f} %."
     )
     if gain <= (chosen.log_loss.standard_error or 0.0):

@@ -18,6 +18,7 @@ from posterior.data import validate
 from posterior.data.names import plain
 from posterior.data.typing import Floats
 from posterior.data.validate import in_order
+from posterior.estimators import Classifier, TableClassifier
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.sources.learned_types import Types
@@ -63,8 +64,12 @@ class Served:
 
     @property
     def kind(self) -> str:
-        """The class of the model, of the one inside if it has one."""
-        return type(self.model if self.roles is None else self.model.model_).__name__
+        """The class of the model, of the one inside if there is one."""
+        inside = [self.model]
+        if isinstance(self.model, Classifier):
+            inside = [*self.model.members_.values()]
+        first = inside[0].model_ if isinstance(inside[0], TableClassifier) else inside[0]
+        return type(first if len(inside) == 1 else self.model).__name__
 
     def ignored(self) -> set[str]:
         """Columns of training that the model does not read."""

@@ -18,7 +18,7 @@ from posterior.app.server.api_schema import Row
 from posterior.app.server.served import Served
 from posterior.data.typing import Array, Floats
 from posterior.estimators import TableClassifier
-from posterior.estimators.text.text_explanation import Mark
+from posterior.estimators.text.text_explanation import ABSENT, Mark
 from posterior.generative.evidence_terms import Evidence
 
 MOST = 200  # columns or words that are listed one by one
@@ -75,16 +75,16 @@ def reasons(
 
 def _of_text(served: Served, X: Any, priors: Mapping[str, float] | None, pair: Pair) -> Reasons:
     """The words of a document, and the document with its words marked."""
-    roles = served.roles
-    model = served.model if roles is None else served.model.model_
-    document = (X if roles is None else roles.documents(X))[0] or ""
-    evidence = model.evidence([document])
+    model = served.model
+    evidence = model.evidence(X)
     start = evidence.log_prior + served.shift(priors)
     terms = _terms(evidence, {}, served)
     of, against = (model.classes_[code] for code in pair)
-    marks = model.explain(document, of, against).marks
-    started = PRIOR if _is_prior(evidence.log_prior, served) else "no words"
-    return Reasons(_finite(start).tolist(), started, terms, list(_pieces(document, marks)))
+    why = model.explain(X, of, against)
+    absent = ABSENT in evidence.feature_names  # has a term of its own
+    started = PRIOR if _is_prior(evidence.log_prior, served) else "start" if absent else "no words"
+    pieces = list(_pieces(why.document, why.marks))
+    return Reasons(_finite(start).tolist(), started, terms, pieces)
 
 
 def _terms(evidence: Evidence, row: Row, served: Served) -> list[Term]:

@@ -150,7 +150,7 @@ def all_together(found: Sequence[Runner], rows: DealtRows) -> list[Runner]:
     trials = tuple(trial for each in found for trial in each.trials)
     held_out = together(trials, rows)
     simplicity = 1 + max(each.simplicity for each in found)
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - started + sum(each.seconds for each in found)
     told = POOL, "All together", POOL, simplicity, POOLED, None
     return [Runner(*told, trials, held_out, held_out, seconds)]
 

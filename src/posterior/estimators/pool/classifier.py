@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import containers, frames, validate
@@ -19,7 +20,9 @@ from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
 from posterior.estimators.pool.dealt_rows import DealtRows
+from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.pool import Pool
+from posterior.estimators.pool.reasons import by_column, of_document
 from posterior.estimators.pool.weighing import pooled
 from posterior.estimators.table_classifier import Readings
 from posterior.generative.evidence_terms import Evidence
@@ -52,6 +55,8 @@ class Classifier(Pool):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+    class_log_prior_ : array of shape (n_classes,)
+        Log shares of the classes.
     roles_ : what each column was taken for
     members_ : dict of the models that are kept
     weights_ : dict of float
@@ -87,6 +92,7 @@ class Classifier(Pool):
         self.roles = roles
 
     roles_ = learned[Roles](lambda fitted: fitted.roles)
+    class_log_prior_ = learned[Floats](lambda fitted: fitted.members[0].class_log_prior_)
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress | None = None
@@ -109,7 +115,7 @@ class Classifier(Pool):
         roles = self.roles
         if roles is None:
             roles = _roles(frame, y, target)
-        rows = DealtRows.of(frame, codes, classes, weight)
+        rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
         return self.after(race(roles, rows, self.models, progress), rows, roles, places)
@@ -119,10 +125,13 @@ class Classifier(Pool):
     ) -> Self:
         """What was learned in a race of models; of an array, columns are known by their places."""
         kept = tried.chosen(self.tolerance)
-        names = tuple(column.name for column in roles.used)
+        read = {column.name for trial in kept.trials for column in trial.model.columns_read}
+        names = tuple(column.name for column in roles.used if column.name in read)
         columns = places or Columns(type(self).__name__, len(names), names)
         fitted = pooled(kept.trials, rows, columns)
-        self.fitted_ = replace(fitted, roles=roles, losses=tried.table(kept))
+        add_up = any(hasattr(trial.model, "evidence") for trial in kept.trials)
+        order = None if add_up else rows.order
+        self.fitted_ = replace(fitted, roles=roles, losses=tried.table(kept), order=order)
         return self
 
     # ---- answers ----
@@ -131,16 +140,56 @@ class Classifier(Pool):
         check_is_fitted(self)
         return self.fitted_.scores(self._readings(X))
 
+    @available_if(lambda self: not self.explained_by_rows)
     def evidence(self, X: Any) -> Evidence:
-        """The weighted sum of what each column says in each model that is kept."""
+        """The weighted sum of what each column says in each model that is kept.
+
+        What models of words say is the term of the text; of a table that is nothing but text, each
+        word has its own.
+        """
         check_is_fitted(self)
-        names = np.array([column.name for column in self.roles_.used], object)
-        return self.fitted_.evidence(self._readings(X), names)
+        rows = self._readings(X)
+        if self.reads_documents:
+            return self.fitted_.evidence(rows, np.array([], object))
+        names = np.array([column.name for column in self.columns_read], object)
+        return self.fitted_.evidence(rows, names, by_column)
+
+    def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
+        """Why: what each column adds, or each word; of neighbors that are kept alone, the nearest.
+
+        Parameters
+        ----------
+        X : frame of one row
+        of, against : labels, optional
+            By default the most probable class and the runner-up.
+        """
+        check_is_fitted(self)
+        first = next(iter(self.members_.values()))
+        if self.reads_documents:
+            (document,) = first.read(self._readings(X))
+            return of_document(first.model_, document or "", self.evidence(X), of, against)
+        order = self.fitted_.order
+        if order is None:
+            return super().explain(X, of, against)
+        near = first.explain(self._readings(X))
+        return replace(near, rows=order[near.rows])
+
+    @property
+    def explained_by_rows(self) -> bool:
+        """Whether nearest neighbors are kept alone, and the rows are known by their places."""
+        fitted: FittedPool | None = vars(self).get("fitted_")
+        return fitted is not None and fitted.order is not None
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether nothing but text is read of the table."""
+        return all(member.reads == "documents" for member in self.members_.values())
 
     @property
     def columns_read(self) -> tuple[ColumnRole, ...]:
         """The columns that models are given."""
-        return self.roles_.used
+        read = {c.name for member in self.fitted_.members for c in member.columns_read}
+        return tuple(column for column in self.roles_.used if column.name in read)
 
     def _readings(self, X: Any) -> Readings:
         return Readings(_frame(X, self.fitted_.columns))
@@ -148,7 +197,7 @@ class Classifier(Pool):
     def _cells(self, X: Any) -> tuple[Any, ...]:
         frame = frames.as_frame(_frame(X, self.fitted_.columns))
         assert frame is not None
-        return tuple(frame.get_column(column.name)[0] for column in self.roles_.used)
+        return tuple(frame.get_column(column.name)[0] for column in self.columns_read)
 
     def __sklearn_tags__(self) -> Tags:
         tags = BaseClassifier.__sklearn_tags__(self)

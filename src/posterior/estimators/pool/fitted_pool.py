@@ -11,13 +11,15 @@ import numpy as np
 
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, bounded
+from posterior.estimators.pool.reasons import as_said, shortened
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.roles import Roles
 
+TermsOf = Callable[[Any, Any], Evidence | None]  # of a member and rows
 EXACT = 1e-10  # nats by which a member's terms may miss its log probabilities
 
 
@@ -33,6 +35,7 @@ class FittedPool:
     held_out: HeldOut | None = None  # of rows that no member had learned from; never stored
     losses: Table | None = None  # of the members alone and of the pool, on the same rows
     roles: Roles | None = None  # what the columns of a table were taken for
+    order: Integers | None = None  # where the rows stood that nearest neighbors keep, if alone
 
     def forgetful(self) -> FittedPool:
         """Without what rows were given."""
@@ -56,14 +59,15 @@ class FittedPool:
         found = log_answers(member, X)
         return bounded(aligned(found, np.asarray(member.classes_), self.classes))
 
-    def evidence(self, X: Any, columns: Array) -> Evidence:
+    def evidence(self, X: Any, columns: Array, terms_of: TermsOf = as_said) -> Evidence:
         """Terms of all members, by name; what a member says beyond its columns has its own."""
         terms: dict[str, Floats] = {str(name): np.zeros(()) for name in columns}
         prior = self.pool.intercept
         for name, member, weight in self.weighed:
             rest = self.said(member, X)
-            if hasattr(member, "evidence"):
-                found = member.evidence(X)
+            found = terms_of(member, X)
+            if found is not None:
+                found = shortened(found, rest)
                 rest = rest - found.log_joint()
                 prior = prior + weight * found.log_prior
                 for i, term in enumerate(map(str, found.feature_names)):
@@ -84,4 +88,5 @@ class FittedPool:
         known = dict(zip(self.classes.tolist(), self.pool.intercept.tolist(), strict=True))
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)
-        return replace(self, members=members, classes=classes, pool=pool, held_out=None)
+        changed = replace(self, members=members, classes=classes, pool=pool)
+        return replace(changed, held_out=None, order=None)
