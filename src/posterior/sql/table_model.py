@@ -19,7 +19,7 @@ READINGS: dict[str, Reading] = {"date": "date", "boolean": "boolean"}
 @scores.register
 def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
     by_name = {c.name: c for c in columns}
-    texts = [by_name[each.name] for each in model.roles.text]
+    texts = model.roles.text
     if model.reads == "everything" or (model.reads == "documents" and len(texts) != 1):
         raise TypeError(
             "Expected a model of columns, or of one column of text, got one of text among others. "
@@ -27,7 +27,7 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
         )
     scale = temperature(model.calibrator)
     if model.reads == "documents":
-        return _scaled_by(scale, scores(model.model_, texts))
+        return _scaled_by(scale, scores(model.model_, [by_name[texts[0].name]]))
     read: list[Column] = [
         replace(by_name[each.name], reading=READINGS.get(each.role, "plain"))
         for each in model.roles.table
