@@ -254,6 +254,13 @@ def test_models_of_text_pool_with_others_in_databases_that_cut_words(dialect):
         to_sql(pool, "sqlite")
 
 
+def test_a_model_of_a_file_needs_no_text_that_it_does_not_read():
+    frame = mails()
+    member = Classifier(models=["naive-bayes"]).fit(frame, "y").fitted_.members[0]
+    answer = test_sql.check(member, frame, "duckdb")
+    assert "text" not in answer
+
+
 def test_a_pool_of_documents_is_told_where_they_are():
     frame = mails()
     members = [posterior.TextClassifier("multinomial"), posterior.TextClassifier("logistic")]
