@@ -420,6 +420,16 @@ def test_words_of_a_pool_add_up_and_are_marked_in_the_text() -> None:
     assert [frame["text"][0][m.start : m.end] for m in why.marks] != []
 
 
+def test_a_document_without_a_known_word_is_explained_by_the_prior() -> None:
+    model = compare(mails(60, 3).drop(columns="font"), "label", models=WORDS[:1]).classifier
+    for text in ("", None, "xyzzy"):
+        row = pd.DataFrame({"text": [text]})
+        why = model.explain(row)
+        assert len(why.terms) == 0
+        expected = sorted(model.predict_proba(row)[0], reverse=True)
+        np.testing.assert_allclose(shares(why), expected, rtol=1e-9)
+
+
 def test_a_text_beside_other_columns_is_one_term_of_a_pool() -> None:
     frame = mails(200, 4)
     model, row = pooled(frame, ["naive-bayes", *WORDS]), frame.iloc[:1]

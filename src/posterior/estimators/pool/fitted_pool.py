@@ -76,9 +76,11 @@ class FittedPool:
             if np.abs(rest).max(initial=0.0) > EXACT:
                 terms[name] = terms.get(name, 0.0) + weight * rest
         n, k = len(rest), len(self.classes)
-        each = [np.broadcast_to(term, (n, k)) for term in terms.values()]
+        total = np.zeros((n, k, len(terms)))  # a document may have no word that is known
+        for i, term in enumerate(terms.values()):
+            total[:, :, i] = term
         names = np.array([*terms], dtype=object)
-        return Evidence(np.stack(each, axis=2), np.asarray(prior), names, self.classes)
+        return Evidence(total, np.asarray(prior), names, self.classes)
 
     def changed(self, verb: Callable[[Any, str], Any]) -> FittedPool:
         """After members were changed, each a copy; weights stay, and a new class begins at zero."""
