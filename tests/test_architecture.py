@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 515,
-    n_lines: 66_556,
+    n_lines: 66_558,
 }
 
 
