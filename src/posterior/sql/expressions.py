@@ -106,15 +106,20 @@ def text(value: SQL) -> SQL:
 
 def plus(left: SQL, right: SQL) -> SQL:
     """left + right, or left - right where the right side begins with a minus"""
-    first = right
-    while isinstance(first, exp.Mul):
-        first = first.this
-    if not isinstance(first, exp.Neg):
+    opposite = _opposite(right)
+    if opposite is None:
         return exp.Add(this=left, expression=right)
-    if first is right:
-        return exp.Sub(this=left, expression=right.this)
-    first.replace(first.this)
-    return exp.Sub(this=left, expression=right)
+    return exp.Sub(this=left, expression=opposite)
+
+
+def _opposite(value: SQL) -> SQL | None:
+    """What follows the minus of a number or product that begins with one."""
+    if isinstance(value, exp.Neg):
+        return value.this
+    if not isinstance(value, exp.Mul):
+        return None
+    first = _opposite(value.this)
+    return None if first is None else exp.Mul(this=first, expression=value.expression.copy())
 
 
 def negative(value: SQL) -> SQL:

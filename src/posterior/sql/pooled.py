@@ -1,128 +1,144 @@
-"""Pools of models: s_c = b_c + Σ_m w_m log p_m(c | x), of members that are scores themselves."""
+"""Pools of models: s_c = b_c + Σ_m w_m z_m, of members that are scores themselves.
+
+z_m = max(log p_m(c | x) - max_k log p_m(k | x), -log 10⁶)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlglot import exp
 
 from posterior.data.typing import Array, Floats
-from posterior.sql.expressions import (
-    FAR,
-    LEAST,
-    SQL,
-    cases,
-    column,
-    greatest,
-    log,
-    number,
-    share,
-    times,
-    total,
-)
+from posterior.discriminative.pooling import LIMIT
+from posterior.sql.expressions import LEAST, SQL, cases, column, greatest, number, times, total
+from posterior.sql.several_texts import one_after_another
+from posterior.sql.shortened import shortened
 from posterior.sql.sql_columns import Sheet
 from posterior.sql.sql_scores import ZERO, Scores, Term
 
 
+@dataclass(frozen=True)
+class Member:
+    """A model of a pool, and what it counts for."""
+
+    name: str
+    weight: float
+    scores: Scores
+
+    def explained(self) -> Member:
+        """The same in terms of columns."""
+        told = self.scores.explained
+        return self if told is None else replace(self, scores=told())
+
+
 def pooled(
     sheet: Sheet,
-    weights: Sequence[float],
+    members: Sequence[Member],
     intercept: Floats,
-    members: Sequence[Scores],
+    classes: Array,
+    columns: Sequence[str],
     *,
-    names: Sequence[str] | None = None,
-    lowest: Sequence[float] | None = None,
-    classes: Array | None = None,
+    told: bool = False,
 ) -> Scores:
     """The pool of some members' scores, all of them made with the same sheet.
 
-    `names` are what members are called, where their terms are not of columns; `lowest` are the
-    least log probabilities that count; `classes` all that the pool knows, those of the first
-    member if not given.
+    If it is told why, evidence is of the columns first, as in Python, each the weighted sum of what
+    it is in the members, and what a member says beyond its columns is a term of its name.
     """
-    classes = members[0].classes if classes is None else classes
-    names = [f"model {m + 1}" for m in range(len(members))] if names is None else names
-    lowest = [FAR] * len(members) if lowest is None else lowest
-    heavy = [m for m, weight in enumerate(weights) if weight > 0]
-    before = [members[m].before for m in heavy if members[m].before is not None]
-    if len(before) > 1:
-        raise TypeError(
-            f"Expected one model of text at most in a pool to write as SQL, got {len(before)}."
-        )
     steps: dict[str, Mapping[str, SQL]] = {}
-    terms, shown = [], []
-    for m in heavy:
-        said = _said(sheet, members[m], m, steps)
-        own = [_bounded(said.get(c), lowest[m], weights[m]) for c in classes.tolist()]
-        terms.append(Term(names[m], own))
-        shown.append(_shown(members[m], weights[m], terms[-1], classes))
+    terms: list[Term] = []
+    shown = [Term(name, [ZERO] * len(classes)) for name in columns]
+    for m, member in enumerate(members):
+        behind = _behind(sheet, member, m, steps)
+        said = _said(sheet, member, m, behind, steps)
+        own = [column(said[c]) if c in said else number(-LIMIT) for c in classes.tolist()]
+        terms.append(Term(member.name, _weighed(own, member.weight)))
+        if told and member.scores.refused is None and len(said) == len(classes):
+            parts = shortened(sheet, member.scores, m, [*behind.values()], [*said.values()], steps)
+            every = [*parts[:-1], replace(parts[-1], name=member.name)]
+            shown += [replace(t, scores=_weighed(t.scores, member.weight)) for t in every]
+        else:
+            shown.append(terms[-1])
 
     def explained() -> Scores:
-        parts = [m if m.explained is None else m.explained() for m in members]
-        return pooled(sheet, weights, intercept, parts, names=names, lowest=lowest, classes=classes)
+        parts = [each.explained() for each in members]
+        return pooled(sheet, parts, intercept, classes, columns, told=True)
 
+    before = [each.scores.before for each in members if each.scores.before is not None]
     return Scores(
         classes,
         np.asarray(intercept, np.float64),
         terms,
-        before=before[0] if before else None,
+        before=one_after_another(sheet, before),
         steps=steps,
-        explained=explained if any(members[m].explained for m in heavy) else None,
-        shown=_by_name([term for own in shown for term in own], len(classes)),
+        explained=None if told else explained,
+        shown=_by_name(shown, len(classes)) if told else None,
     )
 
 
-def _said(
-    sheet: Sheet, member: Scores, m: int, steps: dict[str, Mapping[str, SQL]]
+def _behind(
+    sheet: Sheet, member: Member, m: int, steps: dict[str, Mapping[str, SQL]]
 ) -> dict[object, str]:
-    """Columns of log p(k | x) by class, and the steps that make them."""
-    if member.shares is not None:
-        raise TypeError("Expected classifiers in a pool to write as SQL, got a model of clusters.")
-    steps |= {f"{name} {m}": step for name, step in member.steps.items()}
-
-    def named(what: str) -> list[str]:
-        return [sheet.unused(f"{what}_{m}_{k}") for k in range(len(member.classes))]
-
-    def step(what: str, values: Sequence[SQL]) -> list[str]:
-        found = named(what)
-        steps[f"{what}_{m}"] = dict(zip(found, values, strict=True))
-        return found
-
-    scores = step("member", member.total([list(term.scores) for term in member.terms]))
-    if member.rules_out:  # what is impossible for two reasons is no less possible than for one
-        scores = step("possible", [_at_least(column(s), LEAST / 2, LEAST) for s in scores])
-    best, whole = sheet.unused(f"best_{m}"), sheet.unused(f"whole_{m}")
-    steps[f"best_{m}"] = {best: greatest([column(s) for s in scores])}
-    behind = [exp.Sub(this=column(s), expression=column(best)) for s in scores]
-    steps[f"whole_{m}"] = {whole: log(total([share(b.copy(), member.scale) for b in behind]))}
-    scaled = [b if member.scale == 1 else times(number(member.scale), b) for b in behind]
-    said = step("log_p", [exp.Sub(this=s, expression=column(whole)) for s in scaled])
-    return dict(zip(member.classes.tolist(), said, strict=True))
+    """Columns of s - max s by class, and the steps that make them."""
+    found = member.scores
+    if found.correction is not None:
+        raise TypeError(
+            f"Expected members whose log odds are scaled at most, to write as SQL, got "
+            f"{member.name!r}, whose probabilities are corrected otherwise. Fit it with "
+            "calibrated=None: the weights of the pool calibrate it."
+        )
+    steps |= {f"{name} {m}": step for name, step in found.steps.items()}
+    values = found.total([list(term.scores) for term in found.terms])
+    scores = _step(sheet, f"member_{m}", found.classes, values, steps)
+    if found.rules_out:  # what is impossible for two reasons is no less possible than for one
+        values = [_at_least(s, LEAST / 2, LEAST, column(s)) for s in scores.values()]
+        scores = _step(sheet, f"possible_{m}", found.classes, values, steps)
+    best = sheet.unused(f"best_{m}")
+    steps[best] = {best: greatest([column(s) for s in scores.values()])}
+    values = [exp.Sub(this=column(s), expression=column(best)) for s in scores.values()]
+    return _step(sheet, f"behind_{m}", found.classes, values, steps)
 
 
-def _bounded(said: str | None, lowest: float, weight: float) -> SQL:
-    """w max(log p, lowest)"""
-    if said is None:  # of a class that the member does not know
-        return number(weight * lowest)
-    return times(number(weight), _at_least(column(said), lowest, lowest))
+def _said(
+    sheet: Sheet,
+    member: Member,
+    m: int,
+    behind: Mapping[object, str],
+    steps: dict[str, Mapping[str, SQL]],
+) -> dict[object, str]:
+    """Columns of z by class."""
+    scale = member.scores.scale
+    values = []
+    for name in behind.values():
+        scaled = column(name) if scale == 1 else times(number(scale), column(name))
+        values.append(_at_least(name, -LIMIT / scale, -LIMIT, scaled))
+    return _step(sheet, f"said_{m}", member.scores.classes, values, steps)
 
 
-def _at_least(value: SQL, least: float, otherwise: float) -> SQL:
-    """The value, or another number where it is less than the least; NULL stays NULL."""
-    low = exp.LT(this=value, expression=number(least))
-    return cases([(low, number(otherwise))], value.copy())
+def _step(
+    sheet: Sheet,
+    what: str,
+    classes: Array,
+    values: Sequence[SQL],
+    steps: dict[str, Mapping[str, SQL]],
+) -> dict[object, str]:
+    """One more step with a column for each class."""
+    names = [sheet.unused(f"{what}_{k}") for k in range(len(classes))]
+    steps[what] = dict(zip(names, values, strict=True))
+    return dict(zip(classes.tolist(), names, strict=True))
 
 
-def _shown(member: Scores, weight: float, said: Term, classes: Array) -> list[Term]:
-    """The member's terms, weighed; or what it said, if they are not of columns."""
-    if member.refused is not None or member.classes.tolist() != classes.tolist():
-        return [said]
-    factor = number(weight * member.scale)
-    return [
-        Term(term.name, [s if s == ZERO else times(factor.copy(), s.copy()) for s in term.scores])
-        for term in (member.terms if member.shown is None else member.shown)
-    ]
+def _at_least(name: str, least: float, otherwise: float, value: SQL) -> SQL:
+    """A value, or another number where a column is less than the least; NULL stays NULL."""
+    low = exp.LT(this=column(name), expression=number(least))
+    return cases([(low, number(otherwise))], value)
+
+
+def _weighed(values: Sequence[SQL], weight: float) -> list[SQL]:
+    return [v if v == ZERO else times(number(weight), v.copy()) for v in values]
 
 
 def _by_name(terms: Sequence[Term], n_classes: int) -> list[Term]:

@@ -133,7 +133,7 @@ class Words:
         self.settings, self.terms, self.weight = settings, terms, weight
         self.damping, self.source, self.unused = damping, source, source.sheet.unused
         self.row = self.unused("row")
-        self.sums = [self.unused(f"words_{k}") for k in range(len(weight))]
+        self.sums: Sequence[str] = [self.unused(f"words_{k}") for k in range(len(weight))]
         self.weights = [f"w_{k}" for k in range(len(weight))]
 
     def from_(self, source: SQL, kept: Sequence[str], dialect: str) -> tuple[dict[str, SQL], SQL]:

@@ -29,6 +29,7 @@ class Steps(Protocol):
 
     dialects: Sequence[str]  # that can take them
     row: str  # the column that numbers the rows
+    sums: Sequence[str]  # the columns that rows have of it
 
     def from_(self, source: SQL, kept: Sequence[str], dialect: str) -> tuple[dict[str, SQL], SQL]:
         """The steps by name, and the rows that cells are selected from then."""
@@ -91,6 +92,6 @@ def scores(model: Any, columns: Sequence[Column]) -> Scores:
     """The scores of a fitted model; an error where SQL cannot hold them."""
     raise TypeError(
         "Expected naive Bayes or a model of dependent columns, discriminant analysis, logistic "
-        "regression, an additive model, k-means or a mixture to write as SQL, got "
+        "regression, an additive model, k-means, a mixture, or a pool of such to write as SQL, got "
         f"{type(model).__name__}."
     )

@@ -19,14 +19,14 @@ READINGS: dict[str, Reading] = {"date": "date", "boolean": "boolean"}
 @scores.register
 def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
     by_name = {c.name: c for c in columns}
-    texts = [by_name[each.name] for each in model.roles.text]
+    texts = model.roles.text
     if model.reads == "everything" or (model.reads == "documents" and len(texts) != 1):
         raise TypeError(
             "Expected a model of columns, or of one column of text, got one of text among others. "
             "Leave the text out, or use model.predict_proba."
         )
     if model.reads == "documents":
-        return calibrated(scores(model.model_, texts), model.calibrator)
+        return calibrated(scores(model.model_, [by_name[texts[0].name]]), model.calibrator)
     read: list[Column] = [
         replace(by_name[each.name], reading=READINGS.get(each.role, "plain"))
         for each in model.roles.table

@@ -14,6 +14,7 @@ from posterior.sql import (  # noqa: F401
     class_mixtures,
     clusters,
     generative,
+    pool_members,
     sql_additive,
     sql_dependence,
     sql_documents,
@@ -123,8 +124,9 @@ def written(
     if dialect not in DIALECTS:
         raise ValueError(f"Expected one of the dialects {sorted(DIALECTS)}, got {dialect!r}.")
     check_is_fitted(model)
-    if isinstance(model, TextClassifier):
-        names, sources = sql_documents.text_column(model, columns)
+    of_texts = pool_members.first_of_documents(model)
+    if isinstance(of_texts, TextClassifier):
+        names, sources = sql_documents.text_column(of_texts, columns)
     else:
         if not hasattr(model, "n_features_in_"):
             scores(model, [])  # not a model of columns, and says so

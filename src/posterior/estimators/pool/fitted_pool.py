@@ -86,8 +86,8 @@ class FittedPool:
                 terms[name] = terms.get(name, 0.0) + weight * rest
         n, k = len(rest), len(self.classes)
         total = np.zeros((n, k, len(terms)))  # a document may have no word that is known
-        for i, scores in enumerate(terms.values()):
-            total[:, :, i] = scores
+        for i, values in enumerate(terms.values()):
+            total[:, :, i] = values
         names = np.array([*terms], dtype=object)
         return Evidence(total, np.asarray(prior), names, self.classes)
 
