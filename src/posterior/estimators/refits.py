@@ -12,6 +12,7 @@ from posterior.data import frames, validate
 from posterior.data.typing import Codes, Floats
 from posterior.estimators import remote
 from posterior.estimators.base_classifier import BaseClassifier, with_target
+from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.generative.fold_sums import FOLDS, folds_of
 
@@ -92,3 +93,22 @@ def log_answers(model: Any, X: Any) -> Floats:
 def given(weight: Any, index: Any = slice(None)) -> dict[str, Any]:
     """Weights of rows, where there are some."""
     return {} if weight is None else {"sample_weight": np.asarray(weight)[index]}
+
+
+def learned_by(
+    model: Any, X: Any, y: Any, folds: Codes, weight: Floats | None = None
+) -> tuple[Any, Floats]:
+    """A copy that has learned from all rows, and what it says (n, k) of those held out.
+
+    Sums subtract folds; boosting has fits without each fold anyway; others are fitted again.
+    Columns are those of the copy's classes; rows of a fold below zero are not held out.
+    """
+    own = clone(model)
+    if hasattr(own, "fit_held_out"):
+        return own, own.fit_held_out(X, y, folds, weight)
+    if isinstance(own, SummedClassifier) and own.one_pass:
+        whole = np.where(folds < 0, folds.max() + 1, folds)
+        held_out = own.cross_validate(X, y, whole, weight)
+        own.fit(X, y, **given(weight))
+        return own, held_out.log_proba
+    return own, refitted(own, X, y, folds, weight)

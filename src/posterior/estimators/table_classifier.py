@@ -18,7 +18,7 @@ from posterior.data import frames, validate
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
-from posterior.estimators.pool.members import learned_by
+from posterior.estimators.refits import learned_by
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.generative.evidence_terms import Evidence

@@ -14,7 +14,7 @@ from posterior.data.typing import Codes, Floats
 from posterior.discriminative.pooling import EVENLY, PoolWeights, sharpness, weighed
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.fitted_pool import FittedPool
-from posterior.estimators.pool.members import learned_by
+from posterior.estimators.refits import learned_by
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 
 PARTS = 5  # of the rows held out, each answered by weights that the others chose
