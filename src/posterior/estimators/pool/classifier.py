@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -15,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data import containers, frames, validate
 from posterior.data.one_row import OneRow
 from posterior.data.table_columns import Columns
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
-from posterior.estimators.pool.dealt_rows import DealtRows
+from posterior.estimators.pool.dealt_rows import DealtRows, table_of
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.weighing import pooled
 from posterior.estimators.table_classifier import Readings
@@ -103,14 +104,14 @@ class Classifier(Pool):
         """
         self._validate_params()
         target = y if isinstance(y, str) else None
-        X, y = self._with_target(X, y)
+        X, n, y = self._labeled(X, y)
         frame = _frame(X)
-        classes, codes = validate.labels(y, frames.as_frame(frame).shape[0])  # type: ignore[union-attr]
-        weight = validate.weights(sample_weight, len(codes))
+        classes, codes = validate.labels(y, n)
+        rows = DealtRows.of(frame, codes, classes, validate.weights(sample_weight, n))
         roles = self.roles
         if roles is None:
-            roles = _roles(frame, y, target)
-        rows = DealtRows.of(frame, codes, classes, weight)
+            seen = np.sort(rows.order)  # rows that weigh something, as often as they do
+            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
         return self.after(race(roles, rows, self.models, progress), rows, roles, places)
@@ -128,26 +129,25 @@ class Classifier(Pool):
 
     # ---- answers ----
 
-    def _scores(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        return self.fitted_.scores(self._readings(X))
-
     def evidence(self, X: Any) -> Evidence:
         """The weighted sum of what each column says in each model that is kept."""
         check_is_fitted(self)
         names = np.array([column.name for column in self.roles_.used], object)
-        return self.fitted_.evidence(self._readings(X), names)
+        return self.fitted_.evidence(self._given(X), names)
 
     @property
     def columns_read(self) -> tuple[ColumnRole, ...]:
         """The columns that models are given."""
         return self.roles_.used
 
-    def _readings(self, X: Any) -> Readings:
+    def _given(self, X: Any) -> Readings:
         known = self.fitted_.columns
         if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
             return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
         return Readings(_frame(X, known))
+
+    def _every_member(self) -> Collection[Any]:
+        return self.fitted_.members if "fitted_" in vars(self) else ()
 
     def _cells(self, X: Any) -> tuple[Any, ...]:
         frame = frames.as_frame(_frame(X, self.fitted_.columns))
@@ -163,13 +163,20 @@ class Classifier(Pool):
 
 
 def _frame(X: Any, known: Columns | None = None) -> Any:
-    """A frame as it is; the columns of an array by their places."""
-    if frames.as_frame(X) is not None:
+    """A frame with names as it is; the columns of an array by their places."""
+    table = frames.as_frame(X)
+    by_place = known is not None and known.names is None
+    if table is not None and not by_place and all(isinstance(c, str) for c in table.columns):
         return X
+    X, _ = table_of(X)
+    names = None
     if known is not None:
         known.check(X)
+        names = known.names
     columns = containers.split(X)
-    return frames.from_columns({f"x{j}": c.to_list() for j, c in enumerate(columns)}).to_native()
+    named = names or tuple(f"x{j}" for j in range(len(columns)))
+    cells = {name: column.to_list() for name, column in zip(named, columns, strict=True)}
+    return frames.from_columns(cells).to_native()
 
 
 def _roles(frame: Any, y: Array, target: str | None) -> Roles:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_array
 
 from posterior.data import containers, frames
 from posterior.data.cells import Column
@@ -15,6 +16,7 @@ from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.generative.dealing import by_content, in_turn
 
 FOLDS = 5
+MOST_REPEATED = 250_000  # rows that are written out as often as they weigh
 MANY_ROWS = 10_000  # of which one fold says enough
 
 
@@ -33,9 +35,18 @@ class DealtRows:
     def of(
         cls, X: Any, codes: Codes, classes: Array, weight: Floats | None, n_folds: int = FOLDS
     ) -> DealtRows:
-        """Equal rows are interchangeable, so that nothing depends on the order they came in."""
+        """Equal rows are interchangeable, so that nothing depends on the order they came in.
+
+        A weight that is a count is so many rows, which folds can share.
+        """
         groups = Hard(codes, len(classes), weight)
         order, _ = by_content(Rows(content(X), groups))
+        if weight is not None and are_counts(weight):
+            order, weight = np.repeat(order, weight[order].astype(np.int64)), None
+        if len(order) < 2:
+            raise ValueError(
+                f"Expected two rows or more, of which folds hold some out, got {len(order)} sample."
+            )
         n_folds = min(n_folds, len(order))
         folds = in_turn(len(order), n_folds)
         if len(order) >= MANY_ROWS:
@@ -56,6 +67,23 @@ class DealtRows:
         elsewhere = counts.sum(axis=0) - counts
         known = elsewhere[self.folds, self.codes] > 0
         return np.flatnonzero((self.folds >= 0) & known)
+
+
+def are_counts(weight: Floats) -> bool:
+    """Whether weights are whole numbers, of not too many rows."""
+    return bool((weight == np.round(weight)).all() and weight.sum() <= MOST_REPEATED)
+
+
+def table_of(X: Any, sparse_too: bool = False) -> tuple[Any, int]:
+    """Frames, documents and sparse rows as they are, others as an array; and how many rows."""
+    if isinstance(X, list) and X and isinstance(X[0], str):
+        return X, len(X)
+    frame = None if sparse.issparse(X) else frames.as_frame(X)
+    if frame is not None:
+        return X, frame.shape[0]
+    table = X if sparse.issparse(X) else containers.array(X)
+    found = check_array(table, accept_sparse=sparse_too, dtype=None, ensure_all_finite=False)
+    return found, found.shape[0]
 
 
 def content(X: Any) -> Features:

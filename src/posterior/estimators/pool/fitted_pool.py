@@ -13,6 +13,7 @@ from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
 from posterior.discriminative.pooling import PoolWeights, bounded
+from posterior.estimators.estimator import Estimator
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
 from posterior.generative.evidence_terms import Evidence
@@ -79,9 +80,14 @@ class FittedPool:
     def changed(self, verb: Callable[[Any, str], Any]) -> FittedPool:
         """After members were changed, each a copy; weights stay, and a new class begins at zero."""
         pairs = zip(self.members, self.names, strict=True)
-        members = tuple(verb(copy.copy(member), name) for member, name in pairs)
+        members = tuple(verb(_copied(member), name) for member, name in pairs)
         classes = np.asarray(members[0].classes_)
         known = dict(zip(self.classes.tolist(), self.pool.intercept.tolist(), strict=True))
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)
         return replace(self, members=members, classes=classes, pool=pool, held_out=None)
+
+
+def _copied(member: Any) -> Any:
+    """Ours make what they learn anew; others may change their arrays."""
+    return copy.copy(member) if isinstance(member, Estimator) else copy.deepcopy(member)
