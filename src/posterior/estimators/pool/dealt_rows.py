@@ -81,7 +81,11 @@ def table_of(X: Any, sparse_too: bool = False) -> tuple[Any, int]:
     frame = None if sparse.issparse(X) else frames.as_frame(X)
     if frame is not None:
         return X, frame.shape[0]
-    table = X if sparse.issparse(X) else containers.array(X)
+    if sparse.issparse(X):
+        table = X
+    else:
+        containers.refuse_flat(X)
+        table = containers.array(X)
     found = check_array(table, accept_sparse=sparse_too, dtype=None, ensure_all_finite=False)
     return found, found.shape[0]
 
@@ -94,7 +98,7 @@ def content(X: Any) -> Features:
         return np.unique(np.array(X, dtype=object), return_inverse=True)[1][:, None]
     table = containers.read(X)
     if isinstance(table, np.ndarray):
-        return table.reshape(len(table), -1)
+        return table.reshape(len(table), -1).astype(np.float64)  # 1 and 1.0 are one cell
     return np.stack([_cells(column, j) for j, column in enumerate(table)], axis=1)
 
 

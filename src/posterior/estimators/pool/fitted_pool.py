@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from posterior.data import validate
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
@@ -81,11 +83,17 @@ class FittedPool:
         """After members were changed, each a copy; weights stay, and a new class begins at zero."""
         pairs = zip(self.members, self.names, strict=True)
         members = tuple(verb(_copied(member), name) for member, name in pairs)
-        classes = np.asarray(members[0].classes_)
+        weightless = np.setdiff1d(self.classes, _classes(self.members))  # that no member knew
+        classes = validate.union(_classes(members), weightless)
         known = dict(zip(self.classes.tolist(), self.pool.intercept.tolist(), strict=True))
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)
         return replace(self, members=members, classes=classes, pool=pool, held_out=None)
+
+
+def _classes(members: tuple[Any, ...]) -> Array:
+    """Those that some member knows."""
+    return reduce(validate.union, (np.asarray(member.classes_) for member in members))
 
 
 def _copied(member: Any) -> Any:
