@@ -82,19 +82,6 @@ def refitted(self: Any, X: Any, y: Any, folds: Codes, sample_weight: Any = None)
     return answers
 
 
-def log_answers(model: Any, X: Any) -> Floats:
-    """log p(k | x) by any classifier; those of others may not know how to take the logarithm."""
-    if isinstance(model, BaseClassifier):
-        return np.asarray(model.predict_log_proba(X))
-    with np.errstate(divide="ignore"):
-        return np.log(np.asarray(model.predict_proba(X), np.float64))
-
-
-def given(weight: Any, index: Any = slice(None)) -> dict[str, Any]:
-    """Weights of rows, where there are some."""
-    return {} if weight is None else {"sample_weight": np.asarray(weight)[index]}
-
-
 def learned_by(
     model: Any, X: Any, y: Any, folds: Codes, weight: Floats | None = None
 ) -> tuple[Any, Floats]:
@@ -112,3 +99,16 @@ def learned_by(
         own.fit(X, y, **given(weight))
         return own, held_out.log_proba
     return own, refitted(own, X, y, folds, weight)
+
+
+def log_answers(model: Any, X: Any) -> Floats:
+    """log p(k | x) by any classifier; those of others may not know how to take the logarithm."""
+    if isinstance(model, BaseClassifier):
+        return np.asarray(model.predict_log_proba(X))
+    with np.errstate(divide="ignore"):
+        return np.log(np.asarray(model.predict_proba(X), np.float64))
+
+
+def given(weight: Any, index: Any = slice(None)) -> dict[str, Any]:
+    """Weights of rows, where there are some."""
+    return {} if weight is None else {"sample_weight": np.asarray(weight)[index]}
