@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from posterior.data import containers, frames
+from posterior.data import containers, frames, validate
 from posterior.data.cells import Column
 from posterior.data.rows import Features, Hard, Rows, SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
@@ -37,10 +37,14 @@ class DealtRows:
     ) -> DealtRows:
         """Equal rows are interchangeable, so that nothing depends on the order they came in.
 
-        A weight that is a count is so many rows, which folds can share.
+        A weight that is a count is so many rows, which folds can share; of weight zero there are
+        none, nor a class that only they have.
         """
         groups = Hard(codes, len(classes), weight)
-        order, _ = by_content(Rows(content(X), groups))
+        cells = content(X)
+        if isinstance(cells, np.ndarray):
+            refuse_infinity(cells, X)  # here its row is still known
+        order, _ = by_content(Rows(cells, groups))
         if weight is not None and are_counts(weight):
             order, weight = np.repeat(order, weight[order].astype(np.int64)), None
         if len(order) < 2:
@@ -52,7 +56,9 @@ class DealtRows:
         if len(order) >= MANY_ROWS:
             folds[folds > 0] = -1
         weight = None if weight is None else weight[order]
-        return cls(taken(X, order), codes[order], classes, weight, folds, order)
+        found, place = np.unique(codes[order], return_inverse=True)
+        own: Codes = place.astype(np.int32)
+        return cls(taken(X, order), own, classes[found], weight, folds, order)
 
     @property
     def labels(self) -> Array:
@@ -88,6 +94,15 @@ def table_of(X: Any, sparse_too: bool = False) -> tuple[Any, int]:
         table = containers.array(X)
     found = check_array(table, accept_sparse=sparse_too, dtype=None, ensure_all_finite=False)
     return found, found.shape[0]
+
+
+def refuse_infinity(cells: Array, X: Any) -> None:
+    """Say in which row and column it is."""
+    frame = None if isinstance(X, list) else frames.as_frame(X)
+    names = None if frame is None else frame.columns
+    validate.check_numbers(
+        cells, names=names, allow_missing=True, allow_negative=True, estimator="Pool"
+    )
 
 
 def content(X: Any) -> Features:

@@ -83,8 +83,7 @@ class FittedPool:
         """After members were changed, each a copy; weights stay, and a new class begins at zero."""
         pairs = zip(self.members, self.names, strict=True)
         members = tuple(verb(_copied(member), name) for member, name in pairs)
-        weightless = np.setdiff1d(self.classes, _classes(self.members))  # that no member knew
-        classes = validate.union(_classes(members), weightless)
+        classes = _classes(members)
         known = dict(zip(self.classes.tolist(), self.pool.intercept.tolist(), strict=True))
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)

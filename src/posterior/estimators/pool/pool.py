@@ -18,7 +18,7 @@ from posterior import kernels
 from posterior.data import validate
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.pooling import EVENLY, weighed
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import check_same_kind, learned
@@ -151,7 +151,8 @@ class Pool(BaseClassifier):
         rows = DealtRows.of(X, codes, fitted.classes, validate.weights(sample_weight, n))
         given = self._given(rows.X)
         said = np.stack([fitted.said(member, given) for member in fitted.members])
-        pool = weighed(said, rows.codes, rows.weight, self.shrinkage)
+        own: Codes = np.searchsorted(fitted.classes, rows.labels).astype(np.int32)
+        pool = weighed(said, own, rows.weight, self.shrinkage)
         self.fitted_ = replace(fitted, pool=pool)
         return self
 
