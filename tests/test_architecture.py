@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 517,
-    n_lines: 67_109,
+    n_lines: 67_213,
 }
 
 

@@ -17,6 +17,7 @@ from posterior.data import containers, frames, validate
 from posterior.data.one_row import OneRow
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
+from posterior.discriminative.pooling import EVENLY
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
@@ -88,6 +89,7 @@ class Classifier(Pool):
         self.models = models
         self.roles = roles
 
+    shrinkage = EVENLY
     roles_ = learned[Roles](lambda fitted: fitted.roles)
 
     def fit(

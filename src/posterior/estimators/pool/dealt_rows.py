@@ -51,13 +51,15 @@ class DealtRows:
             raise ValueError(
                 f"Expected two rows or more, of which folds hold some out, got {len(order)} sample."
             )
-        n_folds = min(n_folds, len(order))
-        folds = in_turn(len(order), n_folds)
+        found, place = np.unique(codes[order], return_inverse=True)
+        own: Codes = place.astype(np.int32)
+        folds = np.full(len(order), -1, np.int32)
+        several = np.bincount(own)[own] > 1  # without the only row of a class there may be one left
+        n = int(several.sum())
+        folds[several] = in_turn(n, min(n_folds, n))
         if len(order) >= MANY_ROWS:
             folds[folds > 0] = -1
         weight = None if weight is None else weight[order]
-        found, place = np.unique(codes[order], return_inverse=True)
-        own: Codes = place.astype(np.int32)
         return cls(taken(X, order), own, classes[found], weight, folds, order)
 
     @property
