@@ -14,7 +14,11 @@ import posterior
 pytestmark = pytest.mark.filterwarnings("ignore::posterior.DegenerateWarning")
 
 # Fewer fits inside one fit: the checks are on what it accepts and shows, not on what it chooses.
-SETTINGS = {"LogisticRegressionCV": {"Cs": 3, "cv": 3}, "Additive": {"rounds": 20}}
+SETTINGS = {
+    "LogisticRegressionCV": {"Cs": 3, "cv": 3},
+    "Additive": {"rounds": 20},
+    "Classifier": {"models": ["naive-bayes", "logistic"]},
+}
 ESTIMATORS = [
     thing(**SETTINGS.get(thing.__name__, {}))
     for thing in (getattr(posterior, name) for name in posterior.__all__)

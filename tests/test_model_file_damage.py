@@ -53,6 +53,8 @@ MODELS = {
     "neighbors": (posterior.KNeighborsClassifier(2), X),
     "sparse neighbors": (posterior.KNeighborsClassifier(2), sparse.csr_array(COUNTS)),
     "documents": (posterior.TextClassifier("multinomial"), DOCUMENTS),
+    "pool": (posterior.Pool([posterior.GaussianNB(), posterior.AODE()]), X),
+    "classifier": (posterior.Classifier(models=["naive-bayes", "logistic"]), FRAME),
     "mixed neighbors": (posterior.KNeighborsClassifier(2, metric="mixed"), FRAME),
 }
 STRANGE = [

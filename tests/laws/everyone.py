@@ -71,8 +71,12 @@ READS = {
     "TfidfTransformer": "counts",
     "TfidfVectorizer": "documents",
 }
-# Fewer rounds inside one fit: laws are on what comes of the rows, not on how many trees are chosen.
-SETTINGS: dict[str, dict[str, Any]] = {"Additive": {"rounds": 20}}
+# Less work inside one fit: laws are on what comes of the rows, not on how many trees are chosen.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "Additive": {"rounds": 20},
+    "Classifier": {"models": ["naive-bayes", "aode"]},
+    "Pool": {"members": [posterior.NaiveBayes(), posterior.AODE()]},
+}
 ANSWERS = "predict_proba", "decision_function", "transform", "score_samples", "predict"
 
 

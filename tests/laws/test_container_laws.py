@@ -273,7 +273,8 @@ def test_a_word_among_numbers_is_refused_with_what_the_model_has(subject):
     strange.iloc[3, 0] = "old"
     with pytest.raises((TypeError, ValueError), match=r"column 'c0'") as refused:
         ask(strange)
-    owner = NaiveBayes() if subject.name == "MixtureClassifier" else model  # its classifier
+    of_others = subject.name in ("Classifier", "MixtureClassifier", "Pool")
+    owner = NaiveBayes() if of_others else model  # it is their naive Bayes that refuses
     for parameter in ("families", "categories", "metric"):
         assert f"{parameter}=" not in str(refused.value) or parameter in owner.get_params()
 

@@ -107,9 +107,11 @@ def assert_same(subject: Subject, a: Any, b: Any, X: Any, tolerance: float = 0.0
     lambda subject: subject.has("partial_fit"),
     but={
         "Additive": "its first rows choose the cells, of which it warns; see test_additive_remote",
+        "Classifier": "its first rows choose the models and what each counts for",
         "LogisticRegression": "a step on each chunk, no sum; close to fit, see below",
         "MiniBatchKMeans": "steps of chance by definition; as good as fit, see below",
         "Mixture": "shares of early rows are those of early models; as good as fit, see below",
+        "Pool": "its first rows choose what members count for; see test_pool",
     },
 )
 def test_a_stream_in_any_order_and_chunks_is_one_fit(subject):
@@ -283,8 +285,10 @@ def test_rows_taken_back_leave_no_trace(subject):
     lambda subject: subject.has("merge"),
     but={
         "Additive": "rows of a part have other cells, and it says so; see test_additive_remote",
+        "Classifier": "each part chooses what its models count for",
         "LogisticRegression": "it is no sum, and says so",
         "Mixture": "components of a part are not those of the whole",
+        "Pool": "each part chooses what its members count for; see test_pool",
     },
 )
 def test_merged_parts_are_the_fit_of_all(subject):

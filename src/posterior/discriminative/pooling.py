@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from posterior.data.typing import Codes, Floats
 
-LEAST = 0.01  # of w / a: what weighs less is left out
+LEAST = 0.01  # of w and of w / a: what weighs less is left out
 COLDEST, HOTTEST = -4.0, 1.5  # log a
 LIMIT = np.log(1e6)  # by which a class may be less probable than another, for one model
 EVENLY = 3.0  # λ: how many rows' worth it costs to weigh models otherwise than alike
@@ -69,7 +69,7 @@ def weighed(
         scales = np.array([sharpness(each, codes, weight) for each in said])
     said = said * scales[:, None, None]
     w, b = _minimum(said, codes, weight, shrinkage)
-    kept = w >= LEAST
+    kept = np.minimum(w, w * scales) >= LEAST
     if kept.any() and not kept.all():
         some, b = _minimum(said[kept], codes, weight, shrinkage)
         w = np.zeros(len(w))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from html import escape
 from inspect import signature
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -90,6 +90,12 @@ class Estimator(BaseEstimator):
     def state(self, name: str, value: Any) -> None:
         """Note an attribute that is set by hand before anything was learned."""
         raise AttributeError(f"{name} of {type(self).__name__} is learned. Call fit() first.")
+
+    def __copy__(self) -> Self:
+        """With all that it has, which nobody changes: a file or a pickle may leave out rows."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(vars(self))
+        return other
 
     plot = pictured.plot
 

@@ -115,6 +115,9 @@ def learned_by(
     Columns are those of the copy's classes; rows of a fold below zero are not held out.
     """
     own = clone(model)
+    if folds.max() < 0:
+        own.fit(X, y, **given(weight))
+        return own, np.full((len(folds), len(own.classes_)), np.nan)
     if hasattr(own, "fit_held_out"):
         return own, own.fit_held_out(X, y, folds, weight)
     if isinstance(own, OnePass) and own.one_pass:

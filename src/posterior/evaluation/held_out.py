@@ -49,7 +49,8 @@ class HeldOut:
 
     def mean(self, name: str) -> float:
         """A score of all rows."""
-        return float(np.average(SCORES[name].of_rows(self), weights=self.weight))
+        of_rows = SCORES[name].of_rows(self)
+        return float(np.average(of_rows, weights=self.weight)) if len(of_rows) else np.nan
 
     @property
     def log_loss(self) -> float:

@@ -128,8 +128,8 @@ def _number(column: nw.Series[Any]) -> ColumnRole:
 def _numbers_rows(values: Floats, name: str) -> bool:
     """Whether whole numbers count the rows, or are called an identifier and mostly differ."""
     distinct = len(np.unique(values)) / len(values)
-    in_order = distinct == 1 and np.mean(np.diff(values) == 1) > 0.95
-    return bool(in_order or (ID_NAME.search(name) and distinct > 0.5))
+    counted = distinct == 1 and np.mean(np.diff(np.sort(values)) == 1) > 0.95
+    return bool(counted or (ID_NAME.search(name) and distinct > 0.5))
 
 
 def _category(column: nw.Series[Any]) -> ColumnRole:

@@ -11,6 +11,7 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.cells import ArrayColumn, Column
+from posterior.data.errors import NotFiniteError
 from posterior.data.one_row import OneRow
 from posterior.data.typing import Array, Floats
 
@@ -54,7 +55,14 @@ class ScaledNumber:
         return [self.name, f"{self.name} is missing"] if self.gaps else [self.name]
 
     def encode(self, column: Column) -> Floats:
-        cells = (frames.numbers(column) - self.mean) / self.deviation
+        cells = frames.numbers(column)
+        if np.isinf(cells).any():
+            row = int(np.argmax(np.isinf(cells)))
+            raise NotFiniteError(
+                f"Input X contains infinity, first in row {row}, column {self.name!r}. Replace it "
+                "by a number, or by NaN if the cell is not known."
+            )
+        cells = (cells - self.mean) / self.deviation
         gaps = np.isnan(cells)
         filled = cells if self.keep_missing else np.where(gaps, 0.0, cells)
         return np.column_stack([filled, gaps]) if self.gaps else filled[:, None]

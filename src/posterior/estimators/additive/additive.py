@@ -301,12 +301,6 @@ class Additive(BaseClassifier):
             return state
         return {**state, "fitted_": fitted.forgetful()}
 
-    def __copy__(self) -> Self:
-        """With the rows, which nobody changes."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(vars(self))
-        return other
-
     # ---- answers ----
 
     def decision_function(self, X: Any) -> Floats:

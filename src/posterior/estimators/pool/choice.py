@@ -92,6 +92,8 @@ class Race:
 def behind(each: Runner, best: Runner) -> float:
     """The mean difference of two losses row by row, in standard errors of it."""
     apart = each.losses - best.losses
+    if len(apart) == 0:
+        return 0.0
     mean = float(np.average(apart, weights=best.held_out.weight))
     error = float(apart.std(ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
     return mean / error if error > 0 else (0.0 if mean <= 0 else np.inf)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -17,10 +18,11 @@ from posterior.data import containers, frames, validate
 from posterior.data.one_row import OneRow
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
+from posterior.discriminative.pooling import EVENLY
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
-from posterior.estimators.pool.dealt_rows import DealtRows
+from posterior.estimators.pool.dealt_rows import DealtRows, counted, table_of
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.reasons import by_column, of_document
@@ -92,6 +94,7 @@ class Classifier(Pool):
         self.models = models
         self.roles = roles
 
+    shrinkage = EVENLY
     roles_ = learned[Roles](lambda fitted: fitted.roles)
     class_log_prior_ = learned[Floats](lambda fitted: fitted.members[0].class_log_prior_)
 
@@ -109,13 +112,14 @@ class Classifier(Pool):
         """
         self._validate_params()
         target = y if isinstance(y, str) else None
-        X, y = self._with_target(X, y)
+        X, n, y = self._labeled(X, y)
         frame = _frame(X)
-        classes, codes = validate.labels(y, frames.as_frame(frame).shape[0])  # type: ignore[union-attr]
-        weight = validate.weights(sample_weight, len(codes))
+        classes, codes = validate.labels(y, n)
+        weight = validate.weights(sample_weight, n)
         roles = self.roles
         if roles is None:
-            roles = _roles(frame, y, target)
+            seen = counted(weight, n)
+            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target)
         rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
@@ -139,10 +143,6 @@ class Classifier(Pool):
 
     # ---- answers ----
 
-    def _scores(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        return self.fitted_.scores(self._readings(X))
-
     @available_if(lambda self: not self.explained_by_rows)
     def evidence(self, X: Any) -> Evidence:
         """The weighted sum of what each column says in each model that is kept.
@@ -151,7 +151,7 @@ class Classifier(Pool):
         word has its own.
         """
         check_is_fitted(self)
-        rows = self._readings(X)
+        rows = self._given(X)
         if self.reads_documents:
             return self.fitted_.evidence(rows, np.array([], object))
         names = np.array([column.name for column in self.columns_read], object)
@@ -169,12 +169,12 @@ class Classifier(Pool):
         check_is_fitted(self)
         first = next(iter(self.members_.values()))
         if self.reads_documents:
-            (document,) = first.read(self._readings(X))
+            (document,) = first.read(self._given(X))
             return of_document(first.model_, document or "", self.evidence(X), of, against)
         order = self.fitted_.order
         if order is None:
             return super().explain(X, of, against)
-        near = first.explain(self._readings(X))
+        near = first.explain(self._given(X))
         return replace(near, rows=order[near.rows])
 
     @property
@@ -194,11 +194,14 @@ class Classifier(Pool):
         read = {c.name for member in self.fitted_.members for c in member.columns_read}
         return tuple(column for column in self.roles_.used if column.name in read)
 
-    def _readings(self, X: Any) -> Readings:
+    def _given(self, X: Any) -> Readings:
         known = self.fitted_.columns
         if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
             return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
         return Readings(_frame(X, known))
+
+    def _every_member(self) -> Collection[Any]:
+        return self.fitted_.members if "fitted_" in vars(self) else ()
 
     def _cells(self, X: Any) -> tuple[Any, ...]:
         frame = frames.as_frame(_frame(X, self.fitted_.columns))
@@ -214,13 +217,20 @@ class Classifier(Pool):
 
 
 def _frame(X: Any, known: Columns | None = None) -> Any:
-    """A frame as it is; the columns of an array by their places."""
-    if frames.as_frame(X) is not None:
+    """A frame with names as it is; the columns of an array by their places."""
+    table = frames.as_frame(X)
+    by_place = known is not None and known.names is None
+    if table is not None and not by_place and all(isinstance(c, str) for c in table.columns):
         return X
+    X, _ = table_of(X)
+    names = None
     if known is not None:
         known.check(X)
+        names = known.names
     columns = containers.split(X)
-    return frames.from_columns({f"x{j}": c.to_list() for j, c in enumerate(columns)}).to_native()
+    named = names or tuple(f"x{j}" for j in range(len(columns)))
+    cells = {name: column.to_list() for name, column in zip(named, columns, strict=True)}
+    return frames.from_columns(cells).to_native()
 
 
 def _roles(frame: Any, y: Array, target: str | None) -> Roles:

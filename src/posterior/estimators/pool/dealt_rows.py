@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_array
 
-from posterior.data import containers, frames
+from posterior.data import containers, frames, validate
 from posterior.data.cells import Column
 from posterior.data.rows import Features, Hard, Rows, SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.generative.dealing import by_content, in_turn
 
 FOLDS = 5
+MOST_REPEATED = 250_000  # rows that are written out as often as they weigh
 MANY_ROWS = 10_000  # of which one fold says enough
 
 
@@ -33,15 +35,32 @@ class DealtRows:
     def of(
         cls, X: Any, codes: Codes, classes: Array, weight: Floats | None, n_folds: int = FOLDS
     ) -> DealtRows:
-        """Equal rows are interchangeable, so that nothing depends on the order they came in."""
+        """Equal rows are interchangeable, so that nothing depends on the order they came in.
+
+        A weight that is a count is so many rows, which folds can share; of weight zero there are
+        none, nor a class that only they have.
+        """
         groups = Hard(codes, len(classes), weight)
-        order, _ = by_content(Rows(content(X), groups))
-        n_folds = min(n_folds, len(order))
-        folds = in_turn(len(order), n_folds)
+        cells = content(X)
+        if isinstance(cells, np.ndarray):
+            refuse_infinity(cells, X)  # here its row is still known
+        order, _ = by_content(Rows(cells, groups))
+        if weight is not None and are_counts(weight):
+            order, weight = np.repeat(order, weight[order].astype(np.int64)), None
+        if len(order) < 2:
+            raise ValueError(
+                f"Expected two rows or more, of which folds hold some out, got {len(order)} sample."
+            )
+        found, place = np.unique(codes[order], return_inverse=True)
+        own: Codes = place.astype(np.int32)
+        folds = np.full(len(order), -1, np.int32)
+        several = np.bincount(own)[own] > 1  # without the only row of a class there may be one left
+        n = int(several.sum())
+        folds[several] = in_turn(n, min(n_folds, n))
         if len(order) >= MANY_ROWS:
             folds[folds > 0] = -1
         weight = None if weight is None else weight[order]
-        return cls(taken(X, order), codes[order], classes, weight, folds, order)
+        return cls(taken(X, order), own, classes[found], weight, folds, order)
 
     @property
     def labels(self) -> Array:
@@ -58,6 +77,45 @@ class DealtRows:
         return np.flatnonzero((self.folds >= 0) & known)
 
 
+def counted(weight: Floats | None, n: int) -> Integers:
+    """The rows that weigh something, as often as they do."""
+    if weight is None:
+        return np.arange(n)
+    if are_counts(weight):
+        return np.repeat(np.arange(n), weight.astype(np.int64))
+    return np.flatnonzero(weight > 0)
+
+
+def are_counts(weight: Floats) -> bool:
+    """Whether weights are whole numbers, of not too many rows."""
+    return bool((weight == np.round(weight)).all() and weight.sum() <= MOST_REPEATED)
+
+
+def table_of(X: Any, sparse_too: bool = False) -> tuple[Any, int]:
+    """Frames, documents and sparse rows as they are, others as an array; and how many rows."""
+    if isinstance(X, list) and X and isinstance(X[0], str):
+        return X, len(X)
+    frame = None if sparse.issparse(X) else frames.as_frame(X)
+    if frame is not None:
+        return X, frame.shape[0]
+    if sparse.issparse(X):
+        table = X
+    else:
+        containers.refuse_flat(X)
+        table = containers.array(X)
+    found = check_array(table, accept_sparse=sparse_too, dtype=None, ensure_all_finite=False)
+    return found, found.shape[0]
+
+
+def refuse_infinity(cells: Array, X: Any) -> None:
+    """Say in which row and column it is."""
+    frame = None if isinstance(X, list) else frames.as_frame(X)
+    names = None if frame is None else frame.columns
+    validate.check_numbers(
+        cells, names=names, allow_missing=True, allow_negative=True, estimator="Pool"
+    )
+
+
 def content(X: Any) -> Features:
     """Numbers by which rows of any kind of table are equal or not."""
     if sparse.issparse(X):
@@ -66,7 +124,7 @@ def content(X: Any) -> Features:
         return np.unique(np.array(X, dtype=object), return_inverse=True)[1][:, None]
     table = containers.read(X)
     if isinstance(table, np.ndarray):
-        return table.reshape(len(table), -1)
+        return table.reshape(len(table), -1).astype(np.float64)  # 1 and 1.0 are one cell
     return np.stack([_cells(column, j) for j, column in enumerate(table)], axis=1)
 
 

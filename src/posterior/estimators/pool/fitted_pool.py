@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from posterior.data import validate
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, bounded
+from posterior.estimators.estimator import Estimator
 from posterior.estimators.pool.reasons import as_said, shortened
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
@@ -94,10 +97,20 @@ class FittedPool:
     def changed(self, verb: Callable[[Any, str], Any]) -> FittedPool:
         """After members were changed, each a copy; weights stay, and a new class begins at zero."""
         pairs = zip(self.members, self.names, strict=True)
-        members = tuple(verb(copy.copy(member), name) for member, name in pairs)
-        classes = np.asarray(members[0].classes_)
+        members = tuple(verb(_copied(member), name) for member, name in pairs)
+        classes = _classes(members)
         known = dict(zip(self.classes.tolist(), self.pool.intercept.tolist(), strict=True))
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)
         changed = replace(self, members=members, classes=classes, pool=pool)
         return replace(changed, held_out=None, order=None)
+
+
+def _classes(members: tuple[Any, ...]) -> Array:
+    """Those that some member knows."""
+    return reduce(validate.union, (np.asarray(member.classes_) for member in members))
+
+
+def _copied(member: Any) -> Any:
+    """Ours make what they learn anew; others may change their arrays."""
+    return copy.copy(member) if isinstance(member, Estimator) else copy.deepcopy(member)

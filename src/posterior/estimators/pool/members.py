@@ -1,4 +1,4 @@
-"""Members of a pool: any classifiers, by name."""
+"""Members of a pool: any classifier that says probabilities, by name."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
+from posterior.estimators.logistic import LogisticRegression
+from posterior.estimators.naive_bayes import NaiveBayes
+
 
 def named(members: Any) -> dict[str, Any]:
     """Members by name; those without one have that of their class."""
+    if members is None:
+        return {"naive Bayes": NaiveBayes(), "logistic regression": LogisticRegression()}
     if isinstance(members, Mapping):
         found = dict(members)
     elif isinstance(members, Sequence) and not isinstance(members, str):

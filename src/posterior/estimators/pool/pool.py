@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -17,11 +18,11 @@ from posterior import kernels
 from posterior.data import validate
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
-from posterior.data.typing import Array, Floats
+from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.pooling import EVENLY, weighed
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import check_same_kind, learned
-from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows
+from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows, table_of
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.members import named
 from posterior.estimators.pool.weighing import Trial, pooled
@@ -34,9 +35,7 @@ def _all_have(verb: str) -> Any:
     """Available where every member can do it."""
 
     def have(self: Pool) -> bool:
-        fitted: FittedPool | None = vars(self).get("fitted_")
-        members = named(self.members).values() if fitted is None else fitted.members
-        return all(hasattr(member, verb) for member in members)
+        return all(hasattr(member, verb) for member in self._every_member())
 
     return available_if(have)
 
@@ -58,8 +57,8 @@ class Pool(BaseClassifier):
     Parameters
     ----------
     members : list of classifiers or of (name, classifier), or dict of them
-        Of ours, or any of scikit-learn that says probabilities. With one of the latter there is no
-        merging, no forgetting and no SQL.
+        Of ours, or any of scikit-learn that says probabilities; by default naive Bayes and logistic
+        regression. With one of scikit-learn's there is no merging, no forgetting and no SQL.
     folds : int, default=5
         By which members are weighed.
     shrinkage : float, default=3.0
@@ -90,12 +89,14 @@ class Pool(BaseClassifier):
 
     fitted_: FittedPool
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "members": [list, tuple, dict],
+        "members": [list, tuple, dict, None],
         "folds": [Interval(Integral, 2, None, closed="left")],
         "shrinkage": [Interval(Real, 0, None, closed="neither")],
     }
 
-    def __init__(self, members: Any, *, folds: int = FOLDS, shrinkage: float = EVENLY) -> None:
+    def __init__(
+        self, members: Any = None, *, folds: int = FOLDS, shrinkage: float = EVENLY
+    ) -> None:
         self.members = members
         self.folds = folds
         self.shrinkage = shrinkage
@@ -130,9 +131,9 @@ class Pool(BaseClassifier):
         """
         self._validate_params()
         members = named(self.members)
-        X, y = self._with_target(X, y)
-        classes, codes = validate.labels(y, len(y))
-        weight = validate.weights(sample_weight, len(codes))
+        X, n, y = self._labeled(X, y)
+        classes, codes = validate.labels(y, n)
+        weight = validate.weights(sample_weight, n)
         columns = _columns(X)
         rows = DealtRows.of(X, codes, classes, weight, self.folds)
         trials = [Trial.of(name, member, rows) for name, member in members.items()]
@@ -142,15 +143,16 @@ class Pool(BaseClassifier):
     def reweigh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Weigh the members again, by rows that they have not learned from."""
         check_is_fitted(self)
-        X, y = self._with_target(X, y)
+        X, n, y = self._labeled(X, y)
         fitted = self.fitted_
-        n = len(y)
         codes, new = validate.codes_of(y, fitted.classes, n)
         if len(new):
             raise ValueError(f"Expected classes that the members know, got {new.tolist()}.")
         rows = DealtRows.of(X, codes, fitted.classes, validate.weights(sample_weight, n))
-        said = np.stack([fitted.said(member, rows.X) for member in fitted.members])
-        pool = weighed(said, rows.codes, rows.weight, self.shrinkage)
+        given = self._given(rows.X)
+        said = np.stack([fitted.said(member, given) for member in fitted.members])
+        own: Codes = np.searchsorted(fitted.classes, rows.labels).astype(np.int32)
+        pool = weighed(said, own, rows.weight, self.shrinkage)
         self.fitted_ = replace(fitted, pool=pool)
         return self
 
@@ -159,7 +161,8 @@ class Pool(BaseClassifier):
         """Give rows to every member; weights stay until `reweigh`. The first rows are a `fit`."""
         if "fitted_" not in vars(self):
             return self.fit(X, y, sample_weight)
-        X, y = self._with_target(X, y)
+        X, _, y = self._labeled(X, y)
+        X = self._given(X)
         options = given(sample_weight)
         if classes is not None:
             options["classes"] = classes
@@ -170,7 +173,8 @@ class Pool(BaseClassifier):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back from every member; weights stay until `reweigh`."""
         check_is_fitted(self)
-        X, y = self._with_target(X, y)
+        X, _, y = self._labeled(X, y)
+        X = self._given(X)
         options = given(sample_weight)
         self.fitted_ = self.fitted_.changed(lambda model, _: model.forget(X, y, **options))
         return self
@@ -215,7 +219,21 @@ class Pool(BaseClassifier):
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        return self.fitted_.scores(X)
+        return self.fitted_.scores(self._given(X))
+
+    def _given(self, X: Any) -> Any:
+        """What members read of a table."""
+        return X
+
+    def _labeled(self, X: Any, y: Any) -> tuple[Any, int, Any]:
+        """A table, how many rows it has, and their classes."""
+        X, y = self._with_target(X, y)
+        return *table_of(X, get_tags(self).input_tags.sparse), y
+
+    def _every_member(self) -> Collection[Any]:
+        """Those that have learned, or will."""
+        fitted: FittedPool | None = vars(self).get("fitted_")
+        return named(self.members).values() if fitted is None else fitted.members
 
     def evidence(self, X: Any) -> Evidence:
         """The weighted sum of what each column says in each member."""
