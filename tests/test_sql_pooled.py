@@ -85,7 +85,7 @@ def test_a_pool_of_numbers_is_the_sum_of_what_its_members_say(dialect):
         posterior.GaussianNB(),
         posterior.LogisticRegression(),
         posterior.Additive(rounds=20),
-        posterior.NaiveBayes(calibrated="temperature"),
+        posterior.NaiveBayes(),
         posterior.AODE(),
     ]
     members = [model.fit(X, y) for model in models]

@@ -244,7 +244,7 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
         "over folds.",
         "All together is the sum of the models' log probabilities, by the weights of least log "
         "loss on the rows held out; each fifth of these is scored by the weights of the others. "
-        "One model is kept alone where its log loss is not above that.",
+        "One model is kept alone where it is ahead of that by a standard error, row by row.",
         "A model alone is calibrated by one temperature and by class shares, and each fifth of the "
         "rows is scored by those of the others.",
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
