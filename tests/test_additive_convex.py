@@ -38,7 +38,7 @@ def found_and_problem(model, C):
     rows, reader = model.fitted_.rows, model.fitted_.reader
     with one_blas_thread():
         found = convex(rows, reader, True, C, Local())
-    return found, Problem.of(rows, found.design, Local())
+    return found, Problem.of(rows, rows.held_out(), found.design, Local())
 
 
 @pytest.mark.parametrize("classes", [2, 3])
