@@ -22,7 +22,7 @@ from posterior.discriminative.pooling import EVENLY
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
-from posterior.estimators.pool.dealt_rows import DealtRows, counted, table_of
+from posterior.estimators.pool.dealt_rows import DealtRows, check_several, counted, table_of
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.reasons import by_column, of_document
@@ -116,9 +116,9 @@ class Classifier(Pool):
         frame = _frame(X)
         classes, codes = validate.labels(y, n)
         weight = validate.weights(sample_weight, n)
-        roles = self.roles
+        seen, roles = counted(weight, n), self.roles
+        check_several(len(seen))
         if roles is None:
-            seen = counted(weight, n)
             roles = _roles(frames.take(frame, seen), classes[codes[seen]], target)
         rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
         rows = replace(rows, X=Readings(rows.X))

@@ -47,10 +47,7 @@ class DealtRows:
         order, _ = by_content(Rows(cells, groups))
         if weight is not None and are_counts(weight):
             order, weight = np.repeat(order, weight[order].astype(np.int64)), None
-        if len(order) < 2:
-            raise ValueError(
-                f"Expected two rows or more, of which folds hold some out, got {len(order)} sample."
-            )
+        check_several(len(order))
         found, place = np.unique(codes[order], return_inverse=True)
         own: Codes = place.astype(np.int32)
         folds = np.full(len(order), -1, np.int32)
@@ -75,6 +72,14 @@ class DealtRows:
         elsewhere = counts.sum(axis=0) - counts
         known = elsewhere[self.folds, self.codes] > 0
         return np.flatnonzero((self.folds >= 0) & known)
+
+
+def check_several(n: int) -> None:
+    """Refuse a row alone."""
+    if n < 2:
+        raise ValueError(
+            f"Expected two rows or more, of which folds hold some out, got {n} sample."
+        )
 
 
 def counted(weight: Floats | None, n: int) -> Integers:
