@@ -130,7 +130,8 @@ measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wan
 
 # LightGBM, CatBoost and EBM live in a Python of their own, if QUALITY_PEERS names one that has them;
 # QUALITY_KEEL names a folder with raw tables of KEEL. What build/quality holds is not run again.
-# Writes quality.json, quality.md, additive_cost.md and classifier_cost.md of docs/results.
+# Writes quality.json, quality.md, additive_cost.md, classifier_cost.md and calibration.txt of
+# docs/results.
 QUALITY_PEERS ?=
 QUALITY_KEEL ?=
 quality: $(VENV)/.bench ## probabilities of ours and the peers on 20 tables and 6 sets of documents: hours
@@ -138,6 +139,8 @@ quality: $(VENV)/.bench ## probabilities of ours and the peers on 20 tables and 
 	  $(if $(QUALITY_KEEL),--keel $(QUALITY_KEEL))
 	@$(BIN)/python -W ignore -m benchmarks.additive $(if $(QUALITY_PEERS),--peers $(QUALITY_PEERS))
 	@$(BIN)/python -W ignore -m benchmarks.classifier
+	@$(BIN)/python -W ignore examples/calibration_gain.py >build/calibration.txt
+	@mv build/calibration.txt docs/results/calibration.txt
 
 changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md
 	@$(BIN)/python changelog.d/gather.py $(VERSION)

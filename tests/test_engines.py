@@ -223,6 +223,7 @@ HIDDEN = {
     "Mixture": (posterior.Mixture(random_state=0, max_iter=3, tol=1e-12), NEAR),
 }
 NOT_ELSEWHERE = {
+    "Classifier": "sorts rows by content and deals them out to folds, in memory",
     "CountVectorizer": "transforms documents: TextClassifier counts them where they are",
     "HashingVectorizer": "learns nothing from documents",
     "TfidfTransformer": "reads the matrix of a vectorizer",
@@ -232,6 +233,7 @@ NOT_ELSEWHERE = {
     "KMedoids": "keeps the distances of all pairs of rows",
     "KNeighborsClassifier": "keeps its rows, and is no sum of them",
     "LogisticRegressionCV": "splits rows into folds, in memory",
+    "Pool": "sorts rows by content and deals them out to folds, in memory",
     "MiniBatchKMeans": "its steps depend on which rows are in a batch",
 }
 
