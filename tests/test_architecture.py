@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 532,
-    n_lines: 68_422,
+    n_lines: 68_425,
 }
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
+from posterior.data.blas_threads import one_blas_thread
 from posterior.data.typing import Codes, Floats
 
 LEAST = 0.01  # of w and of w / a: what weighs less is left out
@@ -85,7 +86,7 @@ def sharpness(log_proba: Floats, codes: Codes, weight: Floats | None) -> float:
 
     def loss(log_scale: float) -> float:
         scale = np.exp(log_scale)
-        return float(v @ (np.log(np.exp(scale * z).sum(axis=1)) - scale * own))
+        return float(np.sum(v * (np.log(np.exp(scale * z).sum(axis=1)) - scale * own)))
 
     found = minimize_scalar(loss, bounds=(COLDEST, HOTTEST), method="bounded")
     return float(np.exp(found.x))
@@ -115,7 +116,8 @@ def _minimum(
     start = np.concatenate([np.full(m, 1 / m), np.zeros(k)])
     bounds = [(0, None)] * m + [(None, None)] * k
     options = {"maxiter": 1_000, "ftol": 1e-12, "gtol": 1e-9}
-    found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-    ).x
+    with one_blas_thread():  # of small products threads wait, and no more
+        found = minimize(
+            objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        ).x
     return found[:m], found[m:]

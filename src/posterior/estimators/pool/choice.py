@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from posterior.data.blas_threads import one_blas_thread
 from posterior.data.table import Table
 from posterior.data.typing import Floats
 from posterior.estimators.pool.candidates import Candidate, candidates
@@ -114,7 +115,7 @@ def race(
             progress(candidate.name, i, len(entered))
         started = time.perf_counter()
         try:
-            with quiet():
+            with quiet(), one_blas_thread():  # of many small products; engines have their own
                 trial = Trial.of(candidate.name, candidate.classifier, rows)
         except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
             failures.append((candidate.name, str(error).splitlines()[0]))
