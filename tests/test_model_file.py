@@ -112,7 +112,7 @@ MODELS = {
     "TextClassifier, a stream": (posterior.TextClassifier("multinomial"), DOCUMENTS, Y),
     "Pool": (posterior.Pool([posterior.GaussianNB(), posterior.KNeighborsClassifier(3)]), X, Y),
     "Pool, names": (posterior.Pool({"a": posterior.GaussianNB()}), X, NAMES),
-    "Classifier": (posterior.Classifier(models=["naive-bayes", "logistic"]), FRAME, NAMES),
+    "Classifier": (posterior.Classifier(models=["naive-bayes", "discriminant"]), FRAME, NAMES),
     "TableClassifier": (estimators.TableClassifier(posterior.NaiveBayes(), ROLES), FRAME, NAMES),
 }
 each_model = pytest.mark.parametrize(("model", "X", "y"), MODELS.values(), ids=MODELS.keys())
