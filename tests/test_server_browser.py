@@ -268,7 +268,7 @@ def write_texts(path: Path) -> Path:
     return path
 
 
-TRAINED = {  # what is trained on, and the columns that the best model of it reads
+TRAINED = {  # what is trained on, and the columns that tell: all together may read others, too
     "texts": (write_texts, ["said"]),
     "texts beside noise": (lambda path: write_messages(path, 0.5, 0.0), ["said"]),
     "texts and columns": (lambda path: write_messages(path, 0.3, 0.5), ["said", "hour", "line"]),
@@ -293,7 +293,8 @@ def test_every_model_that_the_page_trains_can_be_asked_on_it(
 ) -> None:
     write, columns = TRAINED[kind]
     train(page, write(tmp_path / "rows.csv"))
-    assert page.locator("#ask .field > label:first-child").all_inner_texts() == columns
+    asked = page.locator("#ask .field > label:first-child").all_inner_texts()
+    assert set(columns) <= set(asked) <= {"said", "hour", "line"}
     if "said" in columns:
         for said in ("free prize claim winner cash", "lunch home soon see"):
             answered(page, lambda said=said: page.locator("#ask textarea.document").fill(said))
