@@ -107,10 +107,10 @@ def test_counts_beside_the_cells_of_a_cross_table_are_weights() -> None:
 
 def test_a_column_can_be_kept_or_dropped_by_name() -> None:
     frame = table(key=[f"u{i}" for i in range(N)], color=["x", "y"] * (N // 2))
-    roles = infer(frame, "label", keep=["key"], drop=["color"])
+    roles = infer(frame, "label", keep=["key"], leave_out=["color"])
     assert roles["key"].used and not roles["color"].used
     with pytest.raises(ValueError, match="Did you mean 'color'"):
-        infer(frame, "label", drop=["colour"])
+        infer(frame, "label", leave_out=["colour"])
 
 
 def test_a_missing_target_offers_the_nearest_name() -> None:

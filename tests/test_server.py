@@ -85,7 +85,7 @@ def fitted(table: Any = TABLE, target: str = "species", **asked: Any) -> dict[st
 
 
 MODELS = fitted()
-NUMBERS = fitted(drop=[HOSTILE, "caught", "tagged"])
+NUMBERS = fitted(leave_out=[HOSTILE, "caught", "tagged"])
 NAIVE = MODELS["naive-bayes"]
 TEXTS = ["free prize, call now", "free cash prize", "lunch at noon?", "see you at lunch"] * 8
 LABELS = ["spam", "spam", "ham", "ham"] * 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,8 +30,11 @@ def infer(
     frame: Any,
     target: str,
     *,
+    kinds: Mapping[str, str] | None = None,
     keep: Collection[str] = (),
-    drop: Collection[str] = (),
+    leave_out: Collection[str] = (),
+    group: str | None = None,
+    time: str | None = None,
     bands: Asked | None = None,
 ) -> Roles:
     """What each column is, from its values and, for leaks, from the target.
@@ -40,14 +43,19 @@ def infer(
     ----------
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
-    keep, drop : names of columns that models should see, or should not, whatever they look like
+    kinds : columns by name, and what each is to be read as, such as {"zip": "category"}
+    keep, leave_out : names of columns that models should see, or should not, whatever they look
+        like
+    group : name of the column whose rows of one value belong together, as those of a customer
+    time : name of the column that rows follow each other by
     bands : classes of a target that is a number: how many, of equal shares of the rows, or the
         cut points between them
     """
     table = frame_of(frame)
     names = table.columns
     column_named(names, target, "target column")
-    for name in (*keep, *drop):
+    kinds = kinds or {}
+    for name in (*kinds, *keep, *leave_out, *filter(None, (group, time))):
         column_named(names, name)
     roles = []
     for name in names:
@@ -56,7 +64,10 @@ def infer(
             labels = role
             reason = "the column to predict"
             role = replace(role, role="target", used=False, reason=reason, flags=())
-        elif name in drop:
+        elif name == group:
+            reason = "rows of one value belong together, as asked"
+            role = replace(role, role="group", used=False, reason=reason, flags=())
+        elif name in leave_out:
             role = replace(role, used=False, reason="left out as asked", flags=())
         elif name in keep and not role.used:
             role = _kept(role, table.get_column(name))
@@ -66,7 +77,7 @@ def infer(
     if bands is None:
         check_classes(column, labels, _n_rows(table, roles, target))
     cut = None if bands is None else bands_of(column, bands)
-    found = Roles(target, tuple(_with_something_to_read(roles)), cut)
+    found = Roles(target, tuple(_with_something_to_read(roles)), cut, time)
     return with_suspicions(found, table)
 
 

@@ -33,7 +33,7 @@ class Flag:
 class ColumnRole:
     """One column: number, category, boolean, date, text, word, or what no model sees.
 
-    That is: identifier, constant, empty, nested, weight, and the target itself.
+    That is: identifier, constant, empty, nested, weight, group, and the target itself.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Roles:
     target: str
     columns: tuple[ColumnRole, ...]
     bands: Bands | None = None  # of a target that is a number
+    time: str | None = None  # the column that rows follow each other by
 
     @property
     def used(self) -> tuple[ColumnRole, ...]:
@@ -83,6 +84,11 @@ class Roles:
     def weight(self) -> str | None:
         """The column that says how many rows a row stands for."""
         return next((column.name for column in self.columns if column.role == "weight"), None)
+
+    @property
+    def group(self) -> str | None:
+        """The column whose rows of one value belong together."""
+        return next((column.name for column in self.columns if column.role == "group"), None)
 
     @property
     def n_classes(self) -> int:

@@ -30,7 +30,7 @@ def cluster(
     k: Annotated[
         str, typer.Option("--k", metavar="K", help="How many: a number, or 1..10 for the best.")
     ] = "1..10",
-    drop: LEFT_OUT = None,
+    leave_out: LEFT_OUT = None,
     save: Annotated[
         str | None, typer.Option("--save", metavar="MODEL", help="Write the model, too.")
     ] = None,
@@ -47,7 +47,7 @@ def cluster(
 
     numbers, table = _numbers(k), files.read(data).frame
     with busy("looking for clusters"):
-        roles = _roles(table, drop or [])
+        roles = _roles(table, leave_out or [])
         X = _features(table, roles)
         model = _mixture(X, roles, numbers, seed).fit(X)
         p = model.predict_proba(X)
@@ -77,14 +77,14 @@ def _numbers(text: str) -> list[int]:
     return numbers
 
 
-def _roles(table: pa.Table, drop: list[str]) -> Roles:
+def _roles(table: pa.Table, leave_out: list[str]) -> Roles:
     """What the columns are, beside a target that is constant."""
     import pyarrow as pa
 
     from posterior.preprocessing.infer_roles import infer, reasons
 
     nothing = pa.array(["nothing"] * table.num_rows)
-    roles = infer(table.append_column(NO_TARGET, nothing), NO_TARGET, drop=drop)
+    roles = infer(table.append_column(NO_TARGET, nothing), NO_TARGET, leave_out=leave_out)
     if not roles.table:
         found = [column for column in roles.columns if column.name != NO_TARGET]
         raise ValueError(

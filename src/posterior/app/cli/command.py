@@ -20,6 +20,8 @@ from posterior.sources.outputs import plain
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from posterior.preprocessing.overrides import Overrides
+
 
 WRONG = 1  # exit code: the data or the model is wrong; 2 is usage, which typer finds
 JSON = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, no more.")]
@@ -44,7 +46,29 @@ KNOWN_TARGET = Annotated[
 ]
 LEFT_OUT = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Leave a column out; may be repeated."),
+    typer.Option(
+        "--leave-out", "--drop", metavar="COLUMN", help="Leave a column out; may be repeated."
+    ),
+]
+KEPT = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="Use a column, whatever it looks like."),
+]
+READ_AS = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="COLUMN=KIND",
+        help="Read a column as number, category, date, text, boolean.",
+    ),
+]
+GROUP = Annotated[
+    str | None,
+    typer.Option("--group", metavar="COLUMN", help="Rows of one value stay together in a fold."),
+]
+TIME = Annotated[
+    str | None,
+    typer.Option("--time", metavar="COLUMN", help="Judge by the latest rows, from earlier ones."),
 ]
 ROWS_OUT = Annotated[
     str,
@@ -64,6 +88,28 @@ BANDS = Annotated[
         help="Make classes of a target that is a number: 4 of equal shares, or 10000,20000.",
     ),
 ]
+
+
+def overrides(
+    read_as: list[str] | None = None,
+    keep: list[str] | None = None,
+    leave_out: list[str] | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    bands: str | None = None,
+) -> Overrides:
+    """What a person says about the columns."""
+    from posterior.preprocessing.bands import asked_in
+    from posterior.preprocessing.overrides import asked_as
+
+    return {
+        "kinds": asked_as(read_as or ()),
+        "keep": keep or (),
+        "leave_out": leave_out or (),
+        "group": group,
+        "time": time,
+        "bands": None if bands is None else asked_in(bands),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,17 @@ from posterior.app import models
 from posterior.app.cli.command import (
     BANDS,
     DATA,
+    GROUP,
+    KEPT,
     LEFT_OUT,
     MODEL_OUT,
+    READ_AS,
     TARGET,
+    TIME,
     Answer,
     busy,
     counted,
+    overrides,
 )
 from posterior.app.tables import name_of
 
@@ -53,7 +58,11 @@ def fit(
         str | None,
         typer.Option("--like", metavar="MODEL", help="Fit as this one was, so that they merge."),
     ] = None,
-    drop: LEFT_OUT = None,
+    read_as: READ_AS = None,
+    keep: KEPT = None,
+    leave_out: LEFT_OUT = None,
+    group: GROUP = None,
+    time: TIME = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Read some rows at a time: for large files.")
     ] = False,
@@ -67,25 +76,24 @@ def fit(
     With --stream, or for a pattern such as 'clicks/*.parquet', files may be larger than memory; a
     kind must be named.
     """
-    from posterior.preprocessing.bands import asked_in
     from posterior.preprocessing.infer_roles import infer
     from posterior.sources import files
 
     out = out or f"{name_of(data, 'model')}.posterior"
-    asked = None if bands is None else asked_in(bands)
-    if asked is not None and (stream or like is not None or is_pattern(data)):
+    asked = overrides(read_as, keep, leave_out, group, time, bands)
+    if bands is not None and (stream or like is not None or is_pattern(data)):
         raise typer.BadParameter(
             "Expected --bands with a table that is read as a whole, and without --like, whose "
             "model brings its own."
         )
     if stream or is_pattern(data):
-        return fit_streamed(data, target, model, drop or (), out)
+        return fit_streamed(data, target, model, leave_out or (), out)
     file = files.read(data)
     with busy("learning") as step:
         if like is not None:
             known, name = _as(like, target), None
         else:
-            roles = infer(file.frame, target, drop=drop or (), bands=asked)
+            roles = infer(file.frame, target, **asked)
             known, name = _chosen(file.frame, roles, model)
         rows = models.labeled(known, file.frame, target)
         _check_several(known, rows.y, target)

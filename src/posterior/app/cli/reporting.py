@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from posterior.app import models
-from posterior.app.cli.command import BANDS, DATA, LEFT_OUT, SEED, TARGET, Answer, busy
+from posterior.app.cli.command import (
+    BANDS,
+    DATA,
+    GROUP,
+    KEPT,
+    LEFT_OUT,
+    READ_AS,
+    SEED,
+    TARGET,
+    TIME,
+    Answer,
+    busy,
+    overrides,
+)
 from posterior.app.tables import name_of
 from posterior.sources.outputs import write_text
 
@@ -34,7 +47,11 @@ def report(
         list[str] | None,
         typer.Option("--subgroup", metavar="COLUMN", help="Score by its values; may be repeated."),
     ] = None,
-    drop: LEFT_OUT = None,
+    read_as: READ_AS = None,
+    keep: KEPT = None,
+    leave_out: LEFT_OUT = None,
+    group: GROUP = None,
+    time: TIME = None,
     seed: SEED = 0,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> Answer:
@@ -45,10 +62,9 @@ def report(
     """
     from posterior.app.report.facts import study
     from posterior.app.report.page import render
-    from posterior.preprocessing.bands import asked_in
     from posterior.sources import files
 
-    asked = None if bands is None else asked_in(bands)
+    asked = overrides(read_as, keep, leave_out, group, time, bands)
     file = files.read(data)
     folder = Path(out or f"{name_of(data, 'table')}-report")
     with busy("reading") as step:
@@ -58,12 +74,11 @@ def report(
             source=file.source,
             notes=file.notes,
             subgroup=subgroup or (),
-            drop=drop or (),
-            bands=asked,
             seed=seed,
             progress=lambda name, done, total: step(
                 f"comparing: {name}" if done < total else "looking closer"
             ),
+            **asked,
         )
         step("drawing")
         folder.mkdir(parents=True, exist_ok=True)

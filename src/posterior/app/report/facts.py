@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from threadpoolctl import threadpool_limits
 
@@ -44,8 +44,8 @@ from posterior.estimators import Classifier, NaiveBayes
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
-from posterior.preprocessing.bands import Asked
 from posterior.preprocessing.infer_roles import infer
+from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
 from posterior.sources.files import column_named
@@ -91,11 +91,9 @@ def study(
     source: str = "table",
     notes: Collection[str] = (),
     subgroup: Collection[str] = (),
-    keep: Collection[str] = (),
-    drop: Collection[str] = (),
-    bands: Asked | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    **overrides: Unpack[Overrides],
 ) -> Study:
     """Compare models of a table, choose one, and gather what there is to say about it.
 
@@ -106,14 +104,13 @@ def study(
     source : name of the file
     notes : sentences to say about the data, such as those of `posterior.sources.files.read`
     subgroup : names of columns to score by; by default up to three of few values
-    keep, drop : names of columns that models should see, or should not
-    bands : classes of a target that is a number: how many, or the cut points between them
     seed : of the folds and samples
     progress : called with what is done, how many steps are done, and how many there are
+    overrides : what the columns are, as `posterior.preprocessing.infer_roles.infer` takes it
     """
     started, clock = time.perf_counter(), Clock()
     with clock.step("columns"):
-        roles = infer(frame, target, keep=keep, drop=drop, bands=bands)
+        roles = infer(frame, target, **overrides)
         table = frames.as_frame(frame)
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)
