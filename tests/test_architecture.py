@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 533,
-    n_lines: 68_543,
+    n_lines: 68_553,
 }
 
 

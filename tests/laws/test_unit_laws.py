@@ -51,9 +51,6 @@ NOT_EQUIVARIANT = {
     "LogisticRegressionCV": "the penalty asks what a coefficient is per unit of its column",
     "MiniBatchKMeans": "distances add squares of all columns as they are",
 }
-DEALT = dict.fromkeys(
-    ["Classifier", "Pool"], "which rows a fold holds out is decided by the bits of their cells"
-)
 SETTINGS: dict[str, Callable[[np.ndarray], Any]] = {  # with which they are, and other choices
     "GaussianMixture": lambda R: GaussianMixture(CLASSES, reg_covar=0.0, init_params=R),
     "GaussianMixture, tied": lambda R: GaussianMixture(
@@ -111,14 +108,14 @@ def answered(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("units", UNITS)
-@every(lambda subject: subject.reads == "numbers", but=NOT_EQUIVARIANT | DEALT)
+@every(lambda subject: subject.reads == "numbers", but=NOT_EQUIVARIANT)
 def test_units_of_columns_do_not_matter(subject, units):
     X, y = table()
     expected = answered(made(subject), X, y)
     assert_allclose(answered(made(subject), in_units(X, units), y), expected, atol=1e-6)
 
 
-@every(lambda subject: subject.reads == "numbers", but=NOT_EQUIVARIANT | DEALT)
+@every(lambda subject: subject.reads == "numbers", but=NOT_EQUIVARIANT)
 def test_units_do_not_matter_where_cells_are_missing(subject):
     X, y = table()
     X[np.random.default_rng(12).random(X.shape) < 0.1] = np.nan

@@ -44,7 +44,7 @@ class DealtRows:
         cells = content(X)
         if isinstance(cells, np.ndarray):
             refuse_infinity(cells, X)  # here its row is still known
-        order, _ = by_content(Rows(cells, groups))
+        order, _ = by_content(Rows(ranked(cells), groups))  # whatever their units
         if weight is not None and are_counts(weight):
             order, weight = np.repeat(order, weight[order].astype(np.int64)), None
         check_several(len(order))
@@ -131,6 +131,16 @@ def content(X: Any) -> Features:
     if isinstance(table, np.ndarray):
         return table.reshape(len(table), -1).astype(np.float64)  # 1 and 1.0 are one cell
     return np.stack([_cells(column, j) for j, column in enumerate(table)], axis=1)
+
+
+def ranked(cells: Features) -> Features:
+    """The places of cells among the different ones of their column; missing ones come last."""
+    if not isinstance(cells, np.ndarray):
+        return cells
+    places = np.empty(cells.shape)
+    for j in range(cells.shape[1]):
+        places[:, j] = np.unique(cells[:, j], return_inverse=True)[1]
+    return places
 
 
 def _cells(column: Column, j: int) -> Floats:
