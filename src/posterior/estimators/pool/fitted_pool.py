@@ -16,6 +16,7 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, bounded
 from posterior.estimators.estimator import Estimator
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.reasons import as_said, shortened
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
@@ -38,6 +39,7 @@ class FittedPool:
     held_out: HeldOut | None = None  # of rows that no member had learned from; never stored
     losses: Table | None = None  # of the members alone and of the pool, on the same rows
     roles: Roles | None = None  # what the columns of a table were taken for
+    read_by: ColumnModels | None = None  # models of single columns, which make numbers of them
     order: Integers | None = None  # where the rows stood that nearest neighbors keep, if alone
 
     def forgetful(self) -> FittedPool:
