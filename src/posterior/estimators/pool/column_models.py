@@ -190,7 +190,7 @@ def _tried(
     """Models of the column, each with what it says of rows without their fold."""
     codes, k, weight = rows.codes, len(rows.classes), rows.weight
     n = len(cells)
-    known = [cell for cell in cells if cell != MISSING]
+    known = [cell for cell in cells if cell is not None and cell != MISSING]
     if role.distinct < UNIQUE * max(len(known), 1) or len(known) < n:
         shares = ValueShares.learn(cells, codes, k, weight)
         said = np.empty((n, k))

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,16 @@ class FittedPool:
             total[:, :, i] = values
         names = np.array([*terms], dtype=object)
         return Evidence(total, np.asarray(prior), names, self.classes)
+
+    def check_read_alike(self, other: FittedPool) -> None:
+        """Refuse a pool whose members were given other numbers for the same columns."""
+        mine, theirs = (f.read_by.columns if f.read_by else () for f in (self, other))
+        if any(a is not b for a, b in zip_longest(mine, theirs)):
+            names = ", ".join(sorted({repr(column.name) for column in (*mine, *theirs)}))
+            raise ValueError(
+                f"Expected pools that read alike to merge, but each has learned what {names} "
+                "says from its own rows. Fit both without: leave_out."
+            )
 
     def changed(self, verb: Callable[[Any, str], Any]) -> FittedPool:
         """After members were changed, each a copy; weights stay, and a new class begins at zero."""
