@@ -15,6 +15,9 @@ FEWEST = 50  # rows, below which nothing is corrected
 WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
 ENOUGH = 5000  # rows to learn a correction from
 SURE = 2.0  # standard errors of a gain: one row that gains alone is about one of them
+# Odds of rows in favor of a correction. Errors that rows are too few to show are in no standard
+# error; but if the model were right as it is, such odds had at most 1 chance in 20 (Markov).
+ODDS = 20.0
 PARTS = 5  # of the rows, each corrected by the others
 MANY = 30  # classes, above which a matrix has too many numbers
 
@@ -32,7 +35,7 @@ def learned(held_out: HeldOut, kind: str) -> Calibrator | None:
 def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
     """The correction that lowers log loss by more than two standard errors, or none.
 
-    From the simplest to the richest, each must beat the one before on rows that it was not learned
+    Its gain is also that of a likelihood ratio Π q(y | x) / p(y | x) of 20 or more. From the simplest to the richest, each must beat the one before on rows that it was not learned
     from: parts of the rows, or of the folds, are corrected by what the others say, and differences
     are taken row by row. What is kept is learned from all.
     """
@@ -41,6 +44,7 @@ def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
     parts = (np.arange(n) if held_out.folds is None else held_out.folds) % PARTS
     if n < FEWEST or k < 2 or len(np.unique(parts)) < 3:
         return None, None, best
+    rows = n if held_out.weight is None else float(held_out.weight.sum())
     for candidate in candidates(n, k):
         log_proba = np.empty((n, k))
         for part in np.unique(parts):
@@ -48,7 +52,7 @@ def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
             log_proba[test] = _fit(candidate, held_out, ~test).apply(held_out.log_proba[test])
         corrected = replace(held_out, log_proba=floored(log_proba))
         gain, error = _gain(best, corrected)
-        if gain > max(SURE * error, WORTH * best.log_loss):
+        if gain > max(SURE * error, WORTH * best.log_loss, np.log(ODDS) / rows):
             name, best = candidate, corrected
     if name is None:
         return None, None, best
