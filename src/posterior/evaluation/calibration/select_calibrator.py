@@ -35,9 +35,10 @@ def learned(held_out: HeldOut, kind: str) -> Calibrator | None:
 def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
     """The correction that lowers log loss by more than two standard errors, or none.
 
-    Its gain is also that of a likelihood ratio Π q(y | x) / p(y | x) of 20 or more. From the simplest to the richest, each must beat the one before on rows that it was not learned
+    From the simplest to the richest, each must beat the one before on rows that it was not learned
     from: parts of the rows, or of the folds, are corrected by what the others say, and differences
-    are taken row by row. What is kept is learned from all.
+    are taken row by row. Together they must make a likelihood ratio, Π q(y | x) / p(y | x), of 20
+    or more. What is kept is learned from all.
     """
     n, k = held_out.log_proba.shape
     name, best = None, replace(held_out, log_proba=floored(held_out.log_proba))
