@@ -15,9 +15,7 @@ FEWEST = 50  # rows, below which nothing is corrected
 WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
 ENOUGH = 5000  # rows to learn a correction from
 SURE = 2.0  # standard errors of a gain: one row that gains alone is about one of them
-# Odds of rows in favor of a correction. Errors that rows are too few to show are in no standard
-# error; but if the model were right as it is, such odds had at most 1 chance in 20 (Markov).
-ODDS = 20.0
+ODDS = 20.0  # for a correction; had the model been right, 1 chance in 20 at most (Markov)
 PARTS = 5  # of the rows, each corrected by the others
 MANY = 30  # classes, above which a matrix has too many numbers
 
@@ -38,7 +36,8 @@ def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
     From the simplest to the richest, each must beat the one before on rows that it was not learned
     from: parts of the rows, or of the folds, are corrected by what the others say, and differences
     are taken row by row. Together they must make a likelihood ratio, Π q(y | x) / p(y | x), of 20
-    or more. What is kept is learned from all.
+    or more: errors that rows are too few to show are in no standard error. What is kept is
+    learned from all.
     """
     n, k = held_out.log_proba.shape
     name, best = None, replace(held_out, log_proba=floored(held_out.log_proba))
