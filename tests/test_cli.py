@@ -249,7 +249,7 @@ def test_input_cells_are_written_as_they_were_read(fish):
 def test_pieces_of_a_file_are_read_as_the_whole(fish, monkeypatch):
     whole = proba(fish.model, fish.new)
     batches = files.batches
-    monkeypatch.setattr(files, "batches", lambda path: batches(path, rows=1))
+    monkeypatch.setattr(files, "batches", lambda path, part: batches(path, rows=1))
     assert proba(fish.model, fish.new) == whole
 
 
@@ -533,8 +533,8 @@ def test_a_file_is_never_half_written(fish, tmp_path, monkeypatch):
     out.write_text("as it was")
     batches = files.batches
 
-    def interrupted(path):
-        yield next(batches(path))
+    def interrupted(path, **options):
+        yield next(batches(path, **options))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(files, "batches", interrupted)

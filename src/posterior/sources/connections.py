@@ -1,0 +1,60 @@
+"""A DuckDB of one's own, and its errors in one sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def check_installed() -> None:
+    """An error that names the remedy where files cannot be read."""
+    try:
+        import duckdb  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"Reading files needs {error.name}: pip install posterior[app]."
+        ) from None
+
+
+def connection() -> Any:
+    """A database of one's own, in memory."""
+    check_installed()
+    import duckdb
+
+    opened = duckdb.connect()
+    opened.execute("SET enable_progress_bar=false")
+    return opened
+
+
+@contextmanager
+def plain_errors(name: str) -> Iterator[None]:
+    """Errors of DuckDB and of Arrow in one sentence."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        yield
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"Expected a table in {name!r}: {_sentence(str(error))}") from None
+    except duckdb.Error as error:
+        text = str(error)
+        line = re.search(r"CSV Error on Line: (\d+)", text)
+        found = re.search(r"(Expected Number of Columns.*|Value with unterminated quote.*)", text)
+        if line:
+            what = found.group(1).strip().rstrip(".") if found else text.splitlines()[0]
+            raise ValueError(
+                f"Expected a table in {name!r}, but line {line.group(1)} does not fit the "
+                f"header: {what[0].lower() + what[1:]}."
+            ) from None
+        raise ValueError(
+            f"Expected a table in {name!r}: {_sentence(text.splitlines()[0])}"
+        ) from None
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split()).rstrip(".") + "."
