@@ -57,4 +57,5 @@ def plain_errors(name: str) -> Iterator[None]:
 
 
 def _sentence(text: str) -> str:
-    return " ".join(text.split()).rstrip(".") + "."
+    shown = "".join(letter for letter in text if letter.isprintable() or letter.isspace())
+    return " ".join(shown.split()).rstrip(".") + "."

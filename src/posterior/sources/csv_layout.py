@@ -8,7 +8,6 @@ import gzip
 import io
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ class Layout:
 
     encoding: str
     delimiter: str
-    skipped: int  # lines above the header
+    skipped: int  # rows until the header, and itself
     names: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -65,7 +64,7 @@ def sql(place: Path, layout: Layout) -> str:
     columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in layout.names)
     missing = ", ".join(map(quoted, MISSING))
     return (
-        f"read_csv({quoted(str(place))}, header=true, auto_detect=false, columns={{{columns}}}, "
+        f"read_csv({quoted(str(place))}, header=false, auto_detect=false, columns={{{columns}}}, "
         f"delim='{layout.delimiter}', skip={layout.skipped}, quote='\"', escape='\"', "
         f"nullstr=[{missing}], max_line_size=100000000)"
     )
@@ -80,7 +79,7 @@ def _layout(place: Path, size: int, changed: int) -> Layout:
         if isinstance(error, PermissionError):
             raise
         raise ValueError(f"Expected to read {place.name!r}, but: {error}.") from None
-    delimiter, skipped, header = _found(place.name, lines or [""])
+    delimiter, header = _found(place.name, lines or [""])
     if not header.names:
         raise ValueError(f"Expected a header line in {place.name!r}, got an empty one.")
     notes = header.notes
@@ -89,7 +88,7 @@ def _layout(place: Path, size: int, changed: int) -> Layout:
             f"{place.name} is not UTF-8, and was read as {NAMES[encoding]}: see whether letters "
             "such as é look right.",
         )
-    return Layout(encoding, delimiter, skipped, header.names, notes)
+    return Layout(encoding, delimiter, header.place + 1, header.names, notes)
 
 
 def _opened(place: Path) -> BinaryIO:
@@ -105,9 +104,9 @@ def _encoding(place: Path) -> str:
             return "utf-16"
         what = recognized(block)
         if what is not None or b"\0" in block:
+            hint = " Tables are read by the ending of their file." if what is None else ""
             raise ValueError(
-                f"Expected a text file, but {place.name!r} is {what or 'not one'}. Tables are read "
-                "by the ending of their file."
+                f"Expected a text file, but {place.name!r} is {what or 'not one'}.{hint}"
             )
         decoder, encoding, odd = codecs.getincrementaldecoder("utf-8")(), "utf-8", False
         while block:
@@ -144,38 +143,44 @@ def _first_lines(place: Path, encoding: str) -> list[str]:
     return lines
 
 
-def _found(name: str, lines: list[str]) -> tuple[str, int, headers.Header]:
-    """The delimiter, the number of lines above the header, and the header.
+def _found(name: str, lines: list[str]) -> tuple[str, headers.Header]:
+    """The delimiter and the header.
 
     The first line decides, unless it is a title; then, the delimiter that gives most columns.
     """
     delimiter = _delimiter(lines[0])
-    rows, ends = _rows(lines, delimiter)
-    if rows and headers.find(rows) == 0 and len(rows[0]) == _usual(rows):
-        return delimiter, 0, headers.header(rows)
-    tried = [(sign, *_rows(lines, sign)) for sign in DELIMITERS]
-    titled = [(s, r, e) for s, r, e in tried if r and headers.find(r) > 0]
+    rows = _rows(lines, delimiter)
+    if headers.find(rows) == 0 and len({len(row) for row in rows if row}) == 1:
+        return delimiter, headers.header(rows)
+    tried = [(sign, _rows(lines, sign)) for sign in DELIMITERS]
+    titled = [(sign, cells) for sign, cells in tried if headers.find(cells) > 0]
     if titled:
-        sign, rows, ends = max(titled, key=lambda each: len(each[1][headers.find(each[1])]))
-        header = headers.header(rows)
-        return sign, ends[header.place - 1], header
+        sign, cells = max(titled, key=lambda each: len(each[1][headers.find(each[1])]))
+        return sign, headers.header(cells)
     if not rows or len(rows) == 1 < len(lines):  # a quote that never ends
         rows = _first(name, lines[0], delimiter)
-    return delimiter, 0, headers.header(rows[:1] or [[]])
+    return delimiter, headers.header([_completed(rows)] if rows else [[]])
 
 
-def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Rows of cells as far as they can be read, and the number of the line where each ends."""
+def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
+    """Rows of cells, as far as they can be read."""
     rows: list[list[str]] = []
-    ends: list[int] = []
-    reader = csv.reader(lines, delimiter=delimiter)
     try:
-        for row in reader:
-            rows.append(row)
-            ends.append(reader.line_num)
+        for row in csv.reader(lines, delimiter=delimiter):
+            rows.append(row)  # one by one: those before an error stay
     except csv.Error:
         pass
-    return rows, ends
+    return rows
+
+
+def _completed(rows: list[list[str]]) -> list[str]:
+    """The header, with a blank for row names as R writes them, or for a delimiter at each end."""
+    first, below = rows[0], [row for row in rows[1:] if row]
+    if not below or len(first) < 2 or any(len(row) != len(first) + 1 for row in below):
+        return first
+    if all(row[-1] == "" for row in below):
+        return [*first, ""]
+    return ["", *first] if any(map(headers.is_number, below[0])) else first
 
 
 def _first(name: str, line: str, delimiter: str) -> list[list[str]]:
@@ -191,12 +196,6 @@ def _first(name: str, line: str, delimiter: str) -> list[list[str]]:
             f"Expected a header line in {name!r} that ends in a line feed, got a carriage return "
             "in it. Save the file with line feeds."
         ) from None
-
-
-def _usual(rows: list[list[str]]) -> int:
-    """How many cells most rows have, of those that are not empty."""
-    counts = Counter(len(row) for row in rows if row)
-    return max(counts, key=counts.__getitem__, default=0)
 
 
 def _delimiter(head: str) -> str:

@@ -33,29 +33,38 @@ def opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
 @contextmanager
 def _sqlite(place: Path, part: str | None) -> Iterator[OpenedTable]:
     """Cells of SQLite have types, its columns do not: cells come as text."""
-    try:
-        with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            database.text_factory = lambda text: text.decode("utf-8", "replace")
+    with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        database.text_factory = lambda text: text.decode("utf-8", "replace")
+        with _plain_errors(place.name):
             database.execute("PRAGMA trusted_schema=OFF")  # views call no functions with effects
             found = database.execute(
                 "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') "
                 "AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
             ).fetchall()
-            name = _chosen(place, part, [n for n, _ in found], [n for n, t in found if t == "view"])
-            cursor = database.execute(f"SELECT * FROM {identifier(name)} LIMIT 0")
-            header = headers.header([[column[0] for column in cursor.description]])
+        name = _chosen(place, part, [n for n, _ in found], [n for n, t in found if t == "view"])
+        query = f"SELECT * FROM {identifier(name)}"
+        with _plain_errors(place.name):
+            columns = database.execute(f"{query} LIMIT 0").description
+        header = headers.header([[column[0] for column in columns]])
 
-            def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
-                cursor = database.execute(f"SELECT * FROM {identifier(name)}")
+        def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
+            with _plain_errors(place.name):
+                cursor = database.execute(query)
                 while some := cursor.fetchmany(rows):
                     table = written_cells.table(header.names, some)
                     yield table if columns is None else table.select(list(columns))
 
-            schema = written_cells.table(header.names, []).schema
-            yield OpenedTable("sqlite", schema, pieces, header.notes)
-    except sqlite3.Error as error:
+        schema = written_cells.table(header.names, []).schema
+        yield OpenedTable("sqlite", schema, pieces, header.notes)
+
+
+@contextmanager
+def _plain_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         text = str(error).rstrip(".")
-        raise ValueError(f"Expected a database in {place.name!r}, but: {text}.") from None
+        raise ValueError(f"Expected a database in {name!r}, but: {text}.") from None
 
 
 def _duckdb(connection: Any, place: Path, part: str | None) -> OpenedTable:

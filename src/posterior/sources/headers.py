@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from posterior.sources.csv_files import COMMA, NUMBER
 
 SAMPLE = 50  # rows in which the header is looked for
 ALIKE = 0.8  # share of the rows below a title that must be as long as the header
@@ -25,23 +28,31 @@ def header(rows: Sequence[Sequence[Any]]) -> Header:
     place = find(rows)
     cells = [_text(cell) for cell in rows[place]]
     names = distinct(cells)
-    notes = [*_titles(rows[:place]), *_renamed(cells, names)]
+    notes = [*_titles(rows[:place]), *_renamed(cells, names), *_doubts(cells)]
     return Header(place, tuple(names), tuple(notes))
 
 
 def find(rows: Sequence[Sequence[Any]]) -> int:
     """The row of the header: the first, unless rows above it are titles.
 
-    A title fills one cell, or few of many. Below, most rows must be as long as the header, and the
-    header must be words: where that fails, a table begins with its first row.
+    A title fills one cell, or few of many, or has a blank line below. Below, most rows must be as
+    long as the header, and the header must be words: where that fails, a table begins with its
+    first row.
     """
-    widest = max(map(_filled, rows))
-    titles = next((i for i, row in enumerate(rows) if not _is_title(row, widest)), 0)
-    below = [row for row in rows[titles + 1 :] if _filled(row)]
-    alike = sum(len(row) == len(rows[titles]) for row in below)
-    if not titles or not below or alike < ALIKE * len(below) or not _are_words(rows[titles]):
+    filled = [*map(_filled, rows), 1]
+    widest = max(filled[:-1], default=0)
+    titles = 0
+    for row, here, below in zip(rows, filled, filled[1:], strict=False):
+        if not _is_title(row, widest) and (here == widest or below):
+            break
+        titles += 1
+    else:
         return 0
-    return titles
+    table = [row for row in rows[titles + 1 :] if _filled(row)]
+    if titles == 0 or not table or not _are_words(rows[titles]):
+        return 0
+    alike = sum(len(row) == len(rows[titles]) for row in table)
+    return titles if alike >= ALIKE * len(table) else 0
 
 
 def distinct(header: Sequence[str]) -> list[str]:
@@ -71,6 +82,8 @@ def _filled(row: Sequence[Any]) -> int:
 
 def _is_title(row: Sequence[Any], widest: int) -> bool:
     filled = _filled(row)
+    if row and _text(row[0]).lower().startswith("sep="):  # as spreadsheets are told the delimiter
+        return True
     if widest == 2 and filled == 1 and len(row) == 2:  # or a column of two has no name
         return " " in _text(row[0])
     return filled <= max(1, widest // 3)
@@ -78,15 +91,12 @@ def _is_title(row: Sequence[Any], widest: int) -> bool:
 
 def _are_words(row: Sequence[Any]) -> bool:
     cells = [text for cell in row if (text := _text(cell))]
-    return sum(map(_is_number, cells)) <= len(cells) / 2
+    return sum(map(is_number, cells)) <= len(cells) / 2
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+def is_number(text: str) -> bool:
+    """Whether a cell is a number, with a decimal point or comma."""
+    return re.match(NUMBER, text) is not None or re.match(COMMA, text) is not None
 
 
 def _titles(rows: Sequence[Sequence[Any]]) -> list[str]:
@@ -113,6 +123,17 @@ def _renamed(cells: Sequence[str], names: Sequence[str]) -> list[str]:
     if repeated:
         notes.append(f"Columns whose names repeat in the header are called {_listed(repeated)}.")
     return notes
+
+
+def _doubts(cells: Sequence[str]) -> list[str]:
+    """Names that are fractions, or the same number twice, are those of a row of data."""
+    numbers = [cell for cell in cells if is_number(cell)]
+    if len(set(numbers)) == len(numbers) and all(cell.isdecimal() for cell in numbers):
+        return []
+    return [
+        f"The first line is taken as the header, though it holds {_listed(numbers)}: add a line of "
+        "names if it is a row."
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 def sheet(place: Path, part: str | None = None) -> tuple[pa.Table, tuple[str, ...]]:
     """The cells of a sheet as text, and what to know about it; the first sheet, or one by name."""
     calamine = _calamine()
-    what = recognized(beginning := beginning_of(place))
+    beginning = beginning_of(place)
     if not beginning.startswith((b"PK\3\4", b"\xd0\xcf\x11\xe0")):
-        raise ValueError(f"Expected a workbook, but {place.name!r} is {what or 'not one'}.")
+        text = "not one" if b"\0" in beginning else "text: name it .csv"
+        what = recognized(beginning) or (text if beginning else "empty")
+        raise ValueError(f"Expected a workbook, but {place.name!r} is {what}.")
     unpacking.check_size(place)
     try:
         with calamine.CalamineWorkbook.from_path(place) as book:
             names = [s.name for s in book.sheets_metadata if _has_cells(s)] or book.sheet_names
+            if not names:
+                raise ValueError(f"Expected a sheet in {place.name!r}, got none.")
             name = names[0] if part is None else _named(part, names, place.name)
             rows = book.get_sheet_by_name(name).to_python()
     except calamine.PasswordError:
@@ -29,7 +33,7 @@ def sheet(place: Path, part: str | None = None) -> tuple[pa.Table, tuple[str, ..
             f"Expected a workbook without a password, got {place.name!r}. Save it without one."
         ) from None
     except calamine.CalamineError as error:
-        text = " ".join(str(error).split()).rstrip(".")
+        text = " ".join(str(error).split())[:200].rstrip(".")
         raise ValueError(f"Expected a workbook, got {place.name!r}: {text}.") from None
     if not rows:
         others = [other for other in names if other != name]
