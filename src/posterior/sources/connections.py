@@ -44,16 +44,24 @@ def plain_errors(name: str) -> Iterator[None]:
     except duckdb.Error as error:
         text = str(error)
         line = re.search(r"CSV Error on Line: (\d+)", text)
-        found = re.search(r"(Expected Number of Columns.*|Value with unterminated quote.*)", text)
         if line:
-            what = found.group(1).strip().rstrip(".") if found else text.splitlines()[0]
             raise ValueError(
                 f"Expected a table in {name!r}, but line {line.group(1)} does not fit the "
-                f"header: {what[0].lower() + what[1:]}."
+                f"header: {_unfit(text)}."
             ) from None
         raise ValueError(
             f"Expected a table in {name!r}: {_sentence(text.splitlines()[0])}"
         ) from None
+
+
+def _unfit(text: str) -> str:
+    """What is wrong with a line, as DuckDB says it."""
+    if cells := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        n = int(cells[2])
+        return f"it has {n} cell{'' if n == 1 else 's'} instead of {cells[1]}"
+    if "unterminated quote" in text:
+        return "it has a quote that never ends (an unterminated quote)"
+    return _sentence(text.splitlines()[0]).rstrip(".")
 
 
 def _sentence(text: str) -> str:

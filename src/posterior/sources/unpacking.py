@@ -52,9 +52,9 @@ def only_member(place: Path) -> tuple[zipfile.ZipInfo, tuple[str, ...]]:
     if len(found) != 1:
         listed = ", ".join(repr(str(name)) for name in names[:10])
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        hint = " Unpack it, and name one of them or their folder." if names else ""
         raise ValueError(
-            f"Expected one file in {place.name!r}, got {listed or 'none'}{more}. Unpack it, and "
-            "name one of them or their folder."
+            f"Expected one file in {place.name!r}, got {listed or 'none'}{more}.{hint}"
         )
     path = PurePosixPath(found[0].filename)
     if path.is_absolute() or ".." in path.parts or "\\" in found[0].filename:
