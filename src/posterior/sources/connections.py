@@ -42,7 +42,7 @@ def plain_errors(name: str) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"Expected a table in {name!r}: {_sentence(str(error))}") from None
     except duckdb.Error as error:
-        text = str(error)
+        text = re.sub(f'"[^"]*[/\\\\]{re.escape(name)}"', f'"{name}"', str(error))  # not its folder
         line = re.search(r"CSV Error on Line: (\d+)", text)
         if line:
             raise ValueError(
