@@ -170,6 +170,21 @@ def test_a_sheet_is_named_or_numbered_and_the_others_are_said(tmp_path: Path) ->
         read(path, "Empty")
 
 
+def test_a_cover_page_and_a_hidden_sheet_are_passed_over(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["About this book"])
+    book.create_sheet("Codes").append([1, 2])
+    book["Codes"].append([1, 2])
+    book["Codes"].sheet_state = "hidden"
+    data = book.create_sheet("Data")
+    for row in (["x", "y"], [1, "a"]):
+        data.append(row)
+    book.save(tmp_path / "a.xlsx")
+    file = read(tmp_path / "a.xlsx")
+    assert file.frame.to_pydict() == {"x": [1], "y": ["a"]}
+    assert file.notes == ("Sheet 'Data' is read; others are 'Sheet', 'Codes'.",)
+
+
 def test_borders_and_merged_titles_of_a_sheet_are_no_part_of_its_table(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     page = book.active
@@ -234,6 +249,9 @@ def test_a_folder_and_a_pattern_are_one_table(tmp_path: Path) -> None:
     text(tmp_path / "a.csv", "x,y\n1,a\n2,b\n")
     text(tmp_path / "b.csv", "y,x\nc,3.5\n")
     text(tmp_path / ".hidden.csv", "z\n1\n")
+    text(tmp_path / "README.txt", "About the tables\n")
+    (tmp_path / "old").mkdir()
+    text(tmp_path / "old" / "c.csv", "z\n1\n")
     for path in (tmp_path, tmp_path / "*.csv"):
         file = read(path)
         assert file.frame.to_pydict() == {"x": [1.0, 2.0, 3.5], "y": ["a", "b", "c"]}

@@ -8,9 +8,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from posterior.sources import connections, headers, parts, written_cells
+from posterior.sources import connections, headers, written_cells
 from posterior.sources.csv_files import identifier, quoted
 from posterior.sources.formats import SQLITE, beginning_of
+from posterior.sources.naming import listed, part_named
 from posterior.sources.opened_table import OpenedTable, queried
 
 MAIN = "main"  # the schema that needs no name
@@ -86,12 +87,12 @@ def _duckdb(connection: Any, place: Path, part: str | None) -> OpenedTable:
 def _chosen(place: Path, part: str | None, names: list[str], views: list[str]) -> str:
     """The table that is named, or the only one."""
     if part is not None:
-        return parts.named(part, names, "table", place.name)
+        return part_named(part, names, "table", place.name)
     tables = [name for name in names if name not in views] or names
     if len(tables) == 1:
         return tables[0]
     if not tables:
         raise ValueError(f"Expected a table in {place.name!r}, got a database without one.")
     raise ValueError(
-        f"Expected one table in {place.name!r}, got {parts.listed(names)}. Name one by --table."
+        f"Expected one table in {place.name!r}, got {listed(names)}. Name one by --table."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,8 +13,9 @@ from posterior.sources.class_folders import documents, holds_classes
 from posterior.sources.connections import check_installed, connection, plain_errors
 from posterior.sources.csv_files import MISSING, quoted, typed
 from posterior.sources.formats import format_of, is_packed
+from posterior.sources.naming import did_you_mean
 from posterior.sources.opened_table import OpenedTable, in_memory, queried
-from posterior.sources.places import Described, is_pattern, located, matching_places
+from posterior.sources.places import Described, is_pattern, located, matching_places, tables_in
 from posterior.sources.unpacking import unpacked
 
 __all__ = ["MISSING", "File", "batches", "column_named", "read", "typed"]
@@ -87,10 +87,8 @@ def column_named(names: list[str], wanted: str, what: str = "column") -> str:
     """A column's name, or an error that offers the nearest one."""
     if wanted in names:
         return wanted
-    folded = {name.casefold(): name for name in names}
-    near = difflib.get_close_matches(wanted.casefold(), folded, n=1)
-    hint = f" Did you mean {folded[near[0]]!r}?" if near else ""
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    hint = did_you_mean(wanted, names)
     raise ValueError(f"Expected a {what} {wanted!r}, got the columns {shown}.{hint}")
 
 
@@ -112,7 +110,13 @@ def _places(path: str | Path) -> Iterator[list[Path]]:
         yield matching_places(path)
         return
     with located(path) as place:
-        yield matching_places(path) if place.is_dir() and not holds_classes(place) else [place]
+        yield matching_places(path) if place.is_dir() and not _is_documents(place) else [place]
+
+
+def _is_documents(folder: Path) -> bool:
+    """Whether a folder holds documents by class, and no tables but perhaps a text beside them."""
+    texts = all(place.suffix.lower() == ".txt" for place in tables_in(folder))
+    return texts and holds_classes(folder)
 
 
 @contextmanager

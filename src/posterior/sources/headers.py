@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from posterior.sources.csv_files import COMMA, NUMBER
+from posterior.sources.naming import listed
 
 SAMPLE = 50  # rows in which the header is looked for
 ALIKE = 0.8  # share of the rows below a title that must be as long as the header
@@ -119,9 +120,9 @@ def _renamed(cells: Sequence[str], names: Sequence[str]) -> list[str]:
     repeated = [name for cell, name in pairs if cell and cell != name]
     notes = []
     if lacking:
-        notes.append(f"Columns without a name in the header are called {_listed(lacking)}.")
+        notes.append(f"Columns without a name in the header are called {listed(lacking)}.")
     if repeated:
-        notes.append(f"Columns whose names repeat in the header are called {_listed(repeated)}.")
+        notes.append(f"Columns whose names repeat in the header are called {listed(repeated)}.")
     return notes
 
 
@@ -131,10 +132,6 @@ def _doubts(cells: Sequence[str]) -> list[str]:
     if len(set(numbers)) == len(numbers) and all(cell.isdecimal() for cell in numbers):
         return []
     return [
-        f"The first line is taken as the header, though it holds {_listed(numbers)}: add a line of "
+        f"The first line is taken as the header, though it holds {listed(numbers)}: add a line of "
         "names if it is a row."
     ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import gzip
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from posterior.sources.formats import is_table
+from posterior.sources.naming import did_you_mean, listed
 
 PATTERN = re.compile(r"[*?[]")
 
@@ -44,9 +44,13 @@ def matching_places(path: str | Path) -> list[Path]:
 
 
 def tables_in(folder: Path) -> list[Path]:
-    """The files of a folder whose endings say that they hold a table; hidden ones are left out."""
+    """The files of a folder whose endings say that they hold a table; hidden ones are left out.
+
+    A text beside tables is a note on them.
+    """
     shown = (p for p in folder.iterdir() if p.is_file() and not p.name.startswith((".", "~$")))
-    return sorted(place for place in shown if is_table(place))
+    found = sorted(place for place in shown if is_table(place))
+    return [place for place in found if place.suffix.lower() != ".txt"] or found
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +71,8 @@ class Described:
         known, found = set(first.schema.names), set(self.schema.names)
         if found != known:
             more, less = sorted(found - known), sorted(known - found)
-            what = [f"has {_listed(more)} more"] * bool(more)
-            what += [f"lacks {_listed(less)}"] * bool(less)
+            what = [f"has {listed(more)} more"] * bool(more)
+            what += [f"lacks {listed(less)}"] * bool(less)
             raise ValueError(
                 f"Expected the columns of {first.path} in all files, but {self.path} "
                 f"{' and '.join(what)}."
@@ -81,15 +85,14 @@ def located(path: str | Path) -> Iterator[Path]:
     if str(path) != "-":
         place = Path(path)
         if not place.exists():
-            near = difflib.get_close_matches(place.name, _names_beside(place), n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(place.name, _names_beside(place))
             raise FileNotFoundError(f"Expected a file or a folder, got no such path: {path}.{hint}")
         yield place
         return
     with tempfile.TemporaryDirectory() as folder:
         content = sys.stdin.buffer.read()
         ending = ".parquet" if content[:4] == b"PAR1" else ".csv"
-        ending = ".jsonl" if content.lstrip()[:1] == b"{" else ending
+        ending = ".json" if content.lstrip()[:1] in (b"{", b"[") else ending
         place = Path(folder) / f"stdin{ending}"
         place.write_bytes(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
         yield place
@@ -97,7 +100,3 @@ def located(path: str | Path) -> Iterator[Path]:
 
 def _names_beside(place: Path) -> list[str]:
     return [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")

@@ -12,6 +12,7 @@ from typing import Any
 
 from posterior.sources.connections import check_installed
 from posterior.sources.formats import ARCHIVE, PACKED, format_of, is_packed, is_table
+from posterior.sources.naming import listed
 
 BLOCK = 1 << 20
 FREE = 1 << 30  # bytes that anything may unpack to
@@ -50,12 +51,9 @@ def only_member(place: Path) -> tuple[zipfile.ZipInfo, tuple[str, ...]]:
     found = found or members
     names = [PurePosixPath(m.filename) for m in members]
     if len(found) != 1:
-        listed = ", ".join(repr(str(name)) for name in names[:10])
-        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
         hint = " Unpack it, and name one of them or their folder." if names else ""
-        raise ValueError(
-            f"Expected one file in {place.name!r}, got {listed or 'none'}{more}.{hint}"
-        )
+        shown = listed([str(name) for name in names])
+        raise ValueError(f"Expected one file in {place.name!r}, got {shown}.{hint}")
     path = PurePosixPath(found[0].filename)
     if path.is_absolute() or ".." in path.parts or "\\" in found[0].filename:
         raise ValueError(f"Expected a file in {place.name!r}, got a path out of it: {str(path)!r}.")

@@ -38,7 +38,7 @@ DATA = Annotated[
 ]
 SHEET = Annotated[
     str | None,
-    typer.Option("--sheet", metavar="NAME|NUMBER", help="Of a workbook; otherwise the first."),
+    typer.Option("--sheet", metavar="NAME|NUMBER", help="Of a workbook; else the first table."),
 ]
 TABLE = Annotated[
     str | None, typer.Option("--table", metavar="NAME", help="Of a database with several.")
