@@ -12,6 +12,7 @@ import struct
 import time
 import zipfile
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +165,7 @@ def imported() -> None:
     """What commands import counts for the first of them, not for the file that it reads."""
     for command in ("fit", "report"):
         CliRunner().invoke(app, [command, "nowhere.csv", "--target", "y"])
+    CliRunner().invoke(app, ["cluster", "nowhere.csv"])
 
 
 def complaint(folder: Path, *arguments: object) -> str:
@@ -181,15 +183,17 @@ def complaint(folder: Path, *arguments: object) -> str:
     return line
 
 
-@pytest.mark.parametrize("command", ["fit", "report"])
-@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize(
+    ("kind", "command"), list(zip(BAD, cycle(["fit", "report", "cluster"]), strict=False))
+)
 def test_a_file_that_is_no_table_is_told_in_a_line(
     kind: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     name, content, said, more = BAD[kind]
     Path(name).write_bytes(content())
-    line = complaint(tmp_path, command, name, "--target", "y", *more)
+    target = [] if command == "cluster" else ["--target", "y"]
+    line = complaint(tmp_path, command, name, *target, *more)
     assert re.search(said, line), line
     assert "a." in line  # its name, or that of the file in it
 
