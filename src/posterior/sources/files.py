@@ -15,7 +15,7 @@ from posterior.sources.csv_files import MISSING, quoted, typed
 from posterior.sources.formats import format_of, is_packed
 from posterior.sources.naming import did_you_mean
 from posterior.sources.opened_table import OpenedTable, in_memory, queried
-from posterior.sources.places import Described, is_pattern, located, matching_places, tables_in
+from posterior.sources.places import TableFile, is_pattern, located, matching_places, tables_in
 from posterior.sources.unpacking import unpacked
 
 __all__ = ["MISSING", "File", "batches", "column_named", "read", "typed"]
@@ -77,10 +77,10 @@ def batches(
             yield piece.select(names)
 
 
-def described(place: Path, part: str | None = None) -> Described:
+def described(place: Path, part: str | None = None) -> TableFile:
     """Format, names and types of a file's columns; those of a CSV are text."""
     with opened(place, part) as table:
-        return Described(place, table.form, table.schema.remove_metadata())
+        return TableFile(place, table.form, table.schema.remove_metadata())
 
 
 def column_named(names: list[str], wanted: str, what: str = "column") -> str:
@@ -98,7 +98,7 @@ def _each(path: str | Path, part: str | None) -> Iterator[OpenedTable]:
     with _places(path) as places:
         for place in places:
             with opened(place, part) as table:
-                found = Described(place, table.form, table.schema)
+                found = TableFile(place, table.form, table.schema)
                 first = first or found
                 found.check_like(first)
                 yield table

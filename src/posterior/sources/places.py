@@ -54,14 +54,14 @@ def tables_in(folder: Path) -> list[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class TableFile:
     """A file of a table: its format and its columns, which all files of a table share."""
 
     path: Path
     form: str
     schema: Any
 
-    def check_like(self, first: Described) -> None:
+    def check_like(self, first: TableFile) -> None:
         """An error where a file differs from the first one."""
         if self.form != first.form:
             raise ValueError(

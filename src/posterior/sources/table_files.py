@@ -15,7 +15,7 @@ from typing import Any
 from posterior.sources import csv_files, files, parquet_files
 from posterior.sources.connections import plain_errors
 from posterior.sources.formats import UNTYPED, is_packed
-from posterior.sources.places import Described, matching_places
+from posterior.sources.places import TableFile, matching_places
 from posterior.sources.source import Batch, Source
 
 
@@ -128,7 +128,7 @@ class Files(Source):
         return self._described[0].form
 
     @cached_property
-    def _described(self) -> list[Described]:
+    def _described(self) -> list[TableFile]:
         """The columns of each file, the same ones in all."""
         found = [files.described(path, self.part) for path in self.paths]
         for file in found:
