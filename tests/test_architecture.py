@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 544,
-    n_lines: 69_520,
+    n_lines: 69_522,
 }
 
 

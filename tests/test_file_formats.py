@@ -311,6 +311,20 @@ def test_lines_above_the_header_are_left_out_and_said(above: str, n: int, tmp_pa
     assert [p.num_rows for p in batches(tmp_path / "a.csv")] == [2]
 
 
+@pytest.mark.parametrize("title", ["All sales", "Sales, in euros", "Sales", "Sales, 2024\n"])
+def test_a_title_does_not_decide_the_delimiter(title: str, tmp_path: Path) -> None:
+    rows = "1,5;x;2\n2,5;y;3\n" * 40
+    file = read(text(tmp_path / "a.csv", f"{title}\na;b;c\n{rows}"))
+    assert file.frame.column_names == ["a", "b", "c"]
+    assert file.frame["a"].to_pylist() == [1.5, 2.5] * 40
+
+
+def test_a_row_of_another_length_makes_no_title_of_those_above(tmp_path: Path) -> None:
+    rows = "1,2,x;y\n" * 30
+    with pytest.raises(ValueError, match="line 32 does not fit"):
+        read(text(tmp_path / "a.csv", f"a,b,c\n{rows}1,2,3,4\n{rows}"))
+
+
 def test_a_title_may_hold_the_delimiter_of_another_table(tmp_path: Path) -> None:
     file = read(text(tmp_path / "a.csv", "Sales, in euros\na;b\n1,5;x\n2,5;y\n"))
     assert file.frame.to_pydict() == {"a": [1.5, 2.5], "b": ["x", "y"]}
@@ -323,6 +337,7 @@ def test_a_title_may_hold_the_delimiter_of_another_table(tmp_path: Path) -> None
         (",name\nx,Bob\ny,Eve\n", ["column 1", "name"]),
         ("a,b\n1,2\n3,4\n", ["a", "b"]),
         ("x\nlong words here\nmore\n", ["x"]),
+        ("x\nhello; you\nand; me\n", ["x"]),
         ("a,b,c\n,,\n1,,\n,2,\n", ["a", "b", "c"]),
         ("a,b\nr1,1,2\nr2,3,4\n", ["column 1", "a", "b"]),  # row names, as R writes them
         ("a,b\n1,2,\n3,4,\n", ["a", "b", "column 3"]),  # a delimiter at the end of each row
@@ -350,10 +365,12 @@ def test_names_that_repeat_or_lack_are_said(tmp_path: Path) -> None:
     assert same.frame.column_names == file.frame.column_names and same.notes == file.notes
 
 
-def test_the_header_is_looked_for_in_the_first_rows_alone() -> None:
-    rows = [["title"], *[["a", "b"]] * 10]
-    assert headers.find(rows) == 1
-    assert headers.find([["title"]] * 3) == 0
+def test_lines_are_titles_if_they_are_few_and_a_table_follows() -> None:
+    table = [["a", "b"], ["1", "2"], ["3", "4"]]
+    assert headers.find([["A title"], *table]) == 1
+    assert headers.find([["A title"]] * (headers.MOST_TITLES + 1) + table) == 0
+    assert headers.find([["A title"]] * 3) == 0
+    assert headers.find([["A title"], ["1", "2"], ["3", "4"]]) == 0  # numbers are no names
 
 
 # --- encodings ------------------------------------------------------------------------------------

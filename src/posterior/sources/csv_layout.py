@@ -150,7 +150,8 @@ def _found(name: str, lines: list[str]) -> tuple[str, headers.Header]:
     """
     delimiter = _delimiter(lines[0])
     rows = _rows(lines, delimiter)
-    if headers.find(rows) == 0 and len({len(row) for row in rows if row}) == 1:
+    lengths = [len(row) for row in rows if row][:2]  # of the header, and of the row below it
+    if headers.find(rows) == 0 and lengths and lengths[0] > 1 and len(set(lengths)) == 1:
         return delimiter, headers.header(rows)
     tried = [(sign, _rows(lines, sign)) for sign in DELIMITERS]
     titled = [(sign, cells) for sign, cells in tried if headers.find(cells) > 0]

@@ -12,6 +12,7 @@ from posterior.sources.csv_files import COMMA, NUMBER
 from posterior.sources.naming import listed
 
 SAMPLE = 50  # rows in which the header is looked for
+MOST_TITLES = 20
 ALIKE = 0.8  # share of the rows below a title that must be as long as the header
 
 
@@ -50,7 +51,7 @@ def find(rows: Sequence[Sequence[Any]]) -> int:
     else:
         return 0
     table = [row for row in rows[titles + 1 :] if _filled(row)]
-    if titles == 0 or not table or not _are_words(rows[titles]):
+    if not 0 < titles <= MOST_TITLES or not table or not _are_words(rows[titles]):
         return 0
     alike = sum(len(row) == len(rows[titles]) for row in table)
     return titles if alike >= ALIKE * len(table) else 0
@@ -85,7 +86,7 @@ def _is_title(row: Sequence[Any], widest: int) -> bool:
     filled = _filled(row)
     if row and _text(row[0]).lower().startswith("sep="):  # as spreadsheets are told the delimiter
         return True
-    if widest == 2 and filled == 1 and len(row) == 2:  # or a column of two has no name
+    if widest == 2 and filled == 1:  # or it is the name of one column
         return " " in _text(row[0])
     return filled <= max(1, widest // 3)
 
