@@ -62,7 +62,9 @@ class HeldOutEvidence:
             found = model.evidence(cells)
             terms[np.ix_(place, known)] = found.terms
             log_prior[np.ix_(place, known)] = found.log_prior
-        return cls(models, index, terms, log_prior, [c.name for c in roles.table], rows, table)
+        asked = np.isfinite(log_prior).any(axis=1)  # without some folds there is one class left
+        names = [c.name for c in roles.table]
+        return cls(models, index[asked], terms[asked], log_prior[asked], names, rows, table)
 
     def features(self) -> list[FeatureEvidence]:
         """How much each column says, the most informative first."""
