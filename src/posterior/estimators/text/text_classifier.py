@@ -345,33 +345,22 @@ class TextClassifier(SummedClassifier):
         groups: Any = None,
         time: Any = None,
     ) -> HeldOut:
-        """Score every document by the model of the other folds.
-
-        With naive Bayes this costs about one fit; model and sharpness are chosen once for all
-        folds, by the same scores.
+        """Score every document by models of the other folds, whose kind is chosen once for all.
 
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
-        folds : int, array of shape (n_samples,), or a splitter of scikit-learn
-            A number deals the documents out evenly by class, in order. One of a fold below zero
-            is learned, and never scored.
-        groups : array of shape (n_samples,)
-            Documents of one value stay together in a fold.
-        time : array of shape (n_samples,)
-            Numbers or dates: the latest of `folds` parts is scored, by the model of all before it.
+        folds, groups, time : as in `NaiveBayes.cross_validate`, of documents
         """
         self._validate_params()
         _, labels, rows = self._read(X, y, sample_weight)
         fold = folds_of(folds, rows.hard.codes, groups, time)
         parts = parts_of(fold, int(fold.max()) + 1)
         held_out = self._held_out(rows, self._sum(rows), parts, self._prior(labels))
-        judged = held_out.compare(self.model, self.alpha, self.C)
-        best = min(judged, key=lambda j: j.log_loss)
+        best = min(held_out.compare(self.model, self.alpha, self.C), key=lambda j: j.log_loss)
         log_proba = np.empty((len(fold), best.log_proba.shape[1]))
         log_proba[held_out.index] = best.log_proba
-        known = rows.hard
-        return scored(HeldOut(log_proba, known.codes, labels.classes, fold, known.weight))
+        return scored(HeldOut(log_proba, rows.hard.codes, labels.classes, fold, rows.hard.weight))
 
     def _trial(self, X: Any, y: Any, sample_weight: Any) -> tuple[Trial, Rule]:
         raise TypeError(
