@@ -162,7 +162,7 @@ def study(
         target=target,
         classes=rows.names,
         seed=seed,
-        folds=rows.n_folds,
+        folds=1 if roles.time is not None else rows.n_folds,
         seconds=time.perf_counter() - started,
         steps=clock.steps,
         data=data,
