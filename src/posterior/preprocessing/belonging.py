@@ -11,8 +11,9 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.typing import Codes
-from posterior.preprocessing.roles import ColumnRole, Roles
+from posterior.preprocessing.roles import MANY_VALUED, ColumnRole, Roles
 
+GROUPED_BY = ("category", MANY_VALUED, "identifier", "number")  # roles
 LEAST_ROWS = 50
 LEAST_VALUES = 10  # of a column that is called like people or things are
 SEVERAL_VALUES = 20  # of one that is not: below, it may be one of kinds
@@ -98,7 +99,7 @@ def _likely_group(roles: Roles, table: nw.DataFrame[Any], codes: Codes) -> Colum
 
 def _repeats(column: ColumnRole, named: bool, n_rows: int) -> bool:
     """Whether so many values, of so many rows each, may be people or things."""
-    if column.role not in ("category", "identifier", "number") or n_rows < LEAST_ROWS:
+    if column.role not in GROUPED_BY or n_rows < LEAST_ROWS:
         return False
     if not named and column.role == "number":
         return False
