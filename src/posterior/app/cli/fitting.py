@@ -116,7 +116,7 @@ def fit(
         "columns": models.columns(known),
         "classes": known.classes_,
         "scores": _scores(known),
-        "notes": list(file.notes),
+        "notes": [*file.notes, *_how_held_out(known)],
         "out": out,
     }
     return Answer(facts, _shown(facts, name or _name(known)))
@@ -139,6 +139,14 @@ def _scores(known: Any) -> dict[str, Any] | None:
     if not isinstance(known, Classifier):
         return None
     return {name: asdict(measure(known.held_out_, name)) for name in SCORES}
+
+
+def _how_held_out(known: Any) -> list[str]:
+    """Which rows, if columns said so."""
+    from posterior.estimators import Classifier
+    from posterior.preprocessing.belonging import how_held_out
+
+    return how_held_out(known.roles_) if isinstance(known, Classifier) else []
 
 
 def _name(known: Any) -> str:
