@@ -112,6 +112,12 @@ def column_named(names: list[str], wanted: str, what: str = "column") -> str:
     raise ValueError(f"Expected a {what} {wanted!r}, got the columns {shown}.{hint}")
 
 
+def columns_named(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The names of several columns, or an error about the first that is not there."""
+    known = frozenset(names)
+    return [name if name in known else column_named([*names], name) for name in wanted]
+
+
 @contextmanager
 def located(path: str | Path) -> Iterator[Path]:
     """A path that exists; standard input is put into a file first."""

@@ -22,6 +22,7 @@ from posterior.estimators import (
     NaiveBayes,
     TextClassifier,
 )
+from posterior.estimators.pool.sparse_logistic import sparse_logistic
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import MOST_LEVELS
 from posterior.preprocessing.roles import Roles
@@ -37,6 +38,7 @@ PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
+SPARSE = "logistic-sparse"
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
@@ -62,6 +64,22 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         *(_of_everything(roles) if roles.table and roles.text else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
     ]
+
+
+def of_wide(roles: Roles, kept: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
+    """All models of the columns that are kept of many, and the one that chooses among all."""
+    most = int(LOGISTIC_CELLS / (width(roles) * (n_classes if n_classes > 2 else 1)))
+    sparse = Candidate(
+        SPARSE,
+        "Sparse logistic regression",
+        "discriminative",
+        3,
+        "Log odds linear in standardized columns, few of which have a coefficient: lasso or "
+        "elastic net, whichever is better, and how strong, is chosen on rows held out.",
+        sparse_logistic(roles, n_rows),
+        None if n_rows <= most else most,
+    )
+    return [*candidates(kept, n_rows, n_classes), sparse]
 
 
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:

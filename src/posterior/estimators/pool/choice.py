@@ -13,8 +13,10 @@ import numpy as np
 from posterior.data.blas_threads import one_blas_thread
 from posterior.data.table import Table
 from posterior.data.typing import Floats
-from posterior.estimators.pool.candidates import Candidate, candidates
+from posterior.estimators.pool import sparse_logistic
+from posterior.estimators.pool.candidates import SPARSE, Candidate, candidates, of_wide
 from posterior.estimators.pool.dealt_rows import DealtRows
+from posterior.estimators.pool.screening import Screening, is_wide
 from posterior.estimators.pool.weighing import Trial, answered, together
 from posterior.evaluation.held_out import HeldOut, floored
 from posterior.preprocessing.roles import Roles
@@ -107,7 +109,10 @@ def race(
     progress: Progress | None = None,
 ) -> Race:
     """Every model that can read these columns, learned from all rows, and all of them together."""
-    entered = entries(roles, len(rows.codes), len(rows.classes), models)
+    n, k = len(rows.codes), len(rows.classes)
+    screening = Screening.of(roles, rows) if is_wide(roles, n) else None
+    listed = candidates(roles, n, k) if screening is None else of_wide(roles, screening.roles, n, k)
+    entered = entries(listed, n, models)
     found: list[Runner] = []
     failures: list[tuple[str, str]] = []
     for i, candidate in enumerate(entered):
@@ -116,7 +121,7 @@ def race(
         started = time.perf_counter()
         try:
             with quiet(), one_blas_thread():  # of many small products; engines have their own
-                trial = Trial.of(candidate.name, candidate.classifier, rows)
+                trial = tried(candidate, rows, screening)
         except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
             failures.append((candidate.name, str(error).splitlines()[0]))
             continue
@@ -129,11 +134,20 @@ def race(
     return Race((*found, *all_together(found, rows)), tuple(failures))
 
 
+def tried(candidate: Candidate, rows: DealtRows, screening: Screening | None) -> Trial:
+    """A model of all columns, or of those that each part of the rows keeps of many."""
+    name, member = candidate.name, candidate.classifier
+    if screening is None:
+        return Trial.of(name, member, rows)
+    if candidate.key == SPARSE:
+        return sparse_logistic.trial(name, member, rows)
+    return screening.trial(name, member)
+
+
 def entries(
-    roles: Roles, n_rows: int, n_classes: int, models: Collection[str] | None
+    listed: Sequence[Candidate], n_rows: int, models: Collection[str] | None
 ) -> list[Candidate]:
     """Those asked for by key; by default all that are worth their time on so many rows."""
-    listed = candidates(roles, n_rows, n_classes)
     if models is None:
         return [c for c in listed if c.most_rows is None or n_rows <= c.most_rows]
     keys = [c.key for c in listed]
