@@ -18,6 +18,7 @@ from posterior.sources.files import column_named, columns_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
+SCREENED = "screened out: of so many columns, models read those that tell most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,11 @@ class Roles:
         return tuple(column for column in self.used if column.role in TEXT_ROLES)
 
     @property
+    def screened(self) -> tuple[ColumnRole, ...]:
+        """Columns of a wide table that no model reads, for others tell more."""
+        return tuple(column for column in self.columns if column.reason == SCREENED)
+
+    @property
     def by_letters(self) -> bool:
         """Whether documents are single words, to be read by their letters."""
         return all(column.role == "word" for column in self.text)
@@ -111,6 +117,12 @@ class Roles:
         """The same with some columns alone."""
         some = frozenset(names)
         return self.without(*(c.name for c in self.used if c.name not in some))
+
+    def screened_to(self, *names: str) -> Roles:
+        """The same after models have chosen among many columns; `reason` says so of the others."""
+        some, out = frozenset(names), {"used": False, "reason": SCREENED}
+        rest = (replace(c, **out) if c.used and c.name not in some else c for c in self.columns)
+        return replace(self, columns=tuple(rest))
 
     def labels(self, column: nw.Series[Any]) -> list[Any]:
         """The class of each cell of the target, None where it is missing.

@@ -142,7 +142,7 @@ def compare(
     tried = race(roles, rows.dealt, models, progress)
     classifier = Classifier(tolerance=tolerance, models=models, roles=roles)
     classifier.after(tried, rows.dealt, roles)
-    return Comparison(roles, rows, *_ranked(tried, rows, tolerance), classifier)
+    return Comparison(classifier.roles_, rows, *_ranked(tried, rows, tolerance), classifier)
 
 
 def _ranked(

@@ -59,6 +59,7 @@ class Race:
 
     runners: tuple[Runner, ...]
     failures: tuple[tuple[str, str], ...]  # names and reasons
+    screened: bool = False  # whether models have chosen among very many columns
 
     @property
     def best(self) -> Runner:
@@ -131,7 +132,8 @@ def race(
         raise ValueError(f"Expected a table that some model can read, but: {said}")
     if progress is not None:
         progress("compared", len(entered), len(entered))
-    return Race((*found, *all_together(found, rows)), tuple(failures))
+    runners = (*found, *all_together(found, rows))
+    return Race(runners, tuple(failures), screening is not None)
 
 
 def tried(candidate: Candidate, rows: DealtRows, screening: Screening | None) -> Trial:

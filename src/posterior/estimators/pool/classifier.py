@@ -134,6 +134,7 @@ class Classifier(Pool):
         fitted = pooled(kept.trials, rows, places or owner).without_idle()
         read = {column.name for member in fitted.members for column in member.columns_read}
         names = tuple(column.name for column in roles.used if column.name in read)
+        roles = roles.screened_to(*names) if tried.screened else roles
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order
