@@ -67,7 +67,8 @@ def gains_of_numbers(numbers: Floats, labels: Labels) -> tuple[Floats, Integers]
     gains, gaps = np.empty(d), np.isnan(numbers).any(axis=0)
     for block in _blocks(d, n * labels.n_classes):
         gains[block] = labels.gains(_normal(numbers[:, block], labels))
-    return gains, (labels.n_classes - 1) * (2 + gaps.astype(np.int64))
+    freedom: Integers = np.where(gaps, 3, 2) * (labels.n_classes - 1)
+    return gains, freedom
 
 
 def gains_of_levels(levels: Codes, labels: Labels) -> tuple[Floats, Integers]:
@@ -78,7 +79,8 @@ def gains_of_levels(levels: Codes, labels: Labels) -> tuple[Floats, Integers]:
     most = int(n_levels.max(initial=1))
     for block in _blocks(d, max(n, most) * labels.n_classes):
         gains[block] = labels.gains(_shares(levels[:, block], n_levels[block], labels))
-    return gains, (labels.n_classes - 1) * (n_levels - 1)
+    freedom: Integers = (n_levels - 1) * (labels.n_classes - 1)
+    return gains, freedom
 
 
 def telling(gains: Floats, freedom: Integers, false: float) -> Integers:

@@ -120,9 +120,12 @@ class Roles:
 
     def screened_to(self, *names: str) -> Roles:
         """The same after models have chosen among many columns; `reason` says so of the others."""
-        some, out = frozenset(names), {"used": False, "reason": SCREENED}
-        rest = (replace(c, **out) if c.used and c.name not in some else c for c in self.columns)
-        return replace(self, columns=tuple(rest))
+        some = frozenset(names)
+        columns = tuple(
+            replace(c, used=False, reason=SCREENED) if c.used and c.name not in some else c
+            for c in self.columns
+        )
+        return replace(self, columns=columns)
 
     def labels(self, column: nw.Series[Any]) -> list[Any]:
         """The class of each cell of the target, None where it is missing.
@@ -155,7 +158,9 @@ class Roles:
         if len(table) == 1 and all(role.role != "date" for role in read):
             return self._one_row(OneRow.of_frame(table), read)
         names = columns_named(table.columns, [role.name for role in read])
-        columns = {r.name: _cells(table.get_column(n), r.role) for r, n in zip(read, names, strict=True)}
+        columns = {
+            r.name: _cells(table.get_column(n), r.role) for r, n in zip(read, names, strict=True)
+        }
         return frames.from_columns(columns, table.implementation).to_native()
 
     def _one_row(self, row: OneRow, read: Sequence[ColumnRole]) -> OneRow:

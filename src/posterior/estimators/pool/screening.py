@@ -68,9 +68,9 @@ class Cells:
 
         A few at least, though chance may have made them so.
         """
-        of_numbers = gains_of_numbers(self.numbers[rows], labels)
-        of_levels = gains_of_levels(self.levels[rows], labels)
-        gains, freedom = map(np.concatenate, zip(of_numbers, of_levels, strict=True))
+        numbers, of_numbers = gains_of_numbers(self.numbers[rows], labels)
+        levels, of_levels = gains_of_levels(self.levels[rows], labels)
+        gains, freedom = np.append(numbers, levels), np.append(of_numbers, of_levels)
         found = telling(gains, freedom, FALSE)
         n = min(max(len(found), LEAST), MOST)
         return [self.names[j] for j in by_chance(gains, freedom)[0][:n]]
