@@ -9,7 +9,7 @@ have a table for each column, pair and triple, and neighbors keep all rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from posterior.estimators import (
@@ -38,7 +38,8 @@ PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
-SPARSE = "logistic-sparse"
+SPARSE, OF_ALL = "logistic-sparse", "-all"  # keys of models that read all columns of a wide table
+SIMPLE = ("naive-bayes", "discriminant", "logistic", "neighbors")  # whose cost is that of a pass
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
@@ -66,8 +67,13 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     ]
 
 
-def of_wide(roles: Roles, kept: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
-    """All models of the columns that are kept of many, and the one that chooses among all."""
+def of_wide(
+    roles: Roles, kept: Roles, many_tell: bool, n_rows: int, n_classes: int
+) -> list[Candidate]:
+    """All models of the columns that are kept of many, and the one that chooses among all.
+
+    Where more of them tell than are kept, simple models of all columns come beside these.
+    """
     most = int(LOGISTIC_CELLS / (width(roles) * (n_classes if n_classes > 2 else 1)))
     sparse = Candidate(
         SPARSE,
@@ -79,7 +85,12 @@ def of_wide(roles: Roles, kept: Roles, n_rows: int, n_classes: int) -> list[Cand
         sparse_logistic(roles, n_rows),
         None if n_rows <= most else most,
     )
-    return [*candidates(kept, n_rows, n_classes), sparse]
+    every = [
+        replace(c, key=c.key + OF_ALL, name=f"{c.name} of all columns")
+        for c in (_of_tables(roles, n_rows, n_classes) if many_tell else [])
+        if c.key in SIMPLE
+    ]
+    return [*candidates(kept, n_rows, n_classes), sparse, *every]
 
 
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:

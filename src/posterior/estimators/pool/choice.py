@@ -14,7 +14,7 @@ from posterior.data.blas_threads import one_blas_thread
 from posterior.data.table import Table
 from posterior.data.typing import Floats
 from posterior.estimators.pool import sparse_logistic
-from posterior.estimators.pool.candidates import SPARSE, Candidate, candidates, of_wide
+from posterior.estimators.pool.candidates import OF_ALL, SPARSE, Candidate, candidates, of_wide
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.screening import Screening, is_wide
 from posterior.estimators.pool.weighing import Trial, answered, together
@@ -112,7 +112,9 @@ def race(
     """Every model that can read these columns, learned from all rows, and all of them together."""
     n, k = len(rows.codes), len(rows.classes)
     screening = Screening.of(roles, rows) if is_wide(roles, n) else None
-    listed = candidates(roles, n, k) if screening is None else of_wide(roles, screening.roles, n, k)
+    listed = candidates(roles, n, k)
+    if screening is not None:
+        listed = of_wide(roles, screening.roles, screening.many_tell, n, k)
     entered = entries(listed, n, models)
     found: list[Runner] = []
     failures: list[tuple[str, str]] = []
@@ -139,7 +141,7 @@ def race(
 def tried(candidate: Candidate, rows: DealtRows, screening: Screening | None) -> Trial:
     """A model of all columns, or of those that each part of the rows keeps of many."""
     name, member = candidate.name, candidate.classifier
-    if screening is None:
+    if screening is None or candidate.key.endswith(OF_ALL):
         return Trial.of(name, member, rows)
     if candidate.key == SPARSE:
         return sparse_logistic.trial(name, member, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,17 +63,13 @@ class Cells:
             (*by_role[True], *by_role[False]),
         )
 
-    def kept(self, rows: Integers, labels: Labels) -> list[str]:
-        """Names of the columns that tell something of the classes of some rows, the surest first.
-
-        A few at least, though chance may have made them so.
-        """
+    def telling(self, rows: Integers, labels: Labels) -> tuple[list[str], int]:
+        """Names from the surest to the least, and how many tell of the classes of some rows."""
         numbers, of_numbers = gains_of_numbers(self.numbers[rows], labels)
         levels, of_levels = gains_of_levels(self.levels[rows], labels)
         gains, freedom = np.append(numbers, levels), np.append(of_numbers, of_levels)
-        found = telling(gains, freedom, FALSE)
-        n = min(max(len(found), LEAST), MOST)
-        return [self.names[j] for j in by_chance(gains, freedom)[0][:n]]
+        order, _ = by_chance(gains, freedom)
+        return [self.names[j] for j in order], len(telling(gains, freedom, FALSE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,21 +92,24 @@ class Screening:
     """
 
     roles: Roles  # of what all rows keep
+    many_tell: bool  # whether more columns tell than are kept
     rows: DealtRows
     readings: Readings
-    folds: tuple[Fold, ...] = field(default=())
+    folds: tuple[Fold, ...]
 
     @classmethod
     def of(cls, roles: Roles, rows: DealtRows) -> Screening:
         """Look at every column without each fold, and with all rows."""
         cells = Cells.of(roles, rows.X)
 
-        def kept(index: Integers) -> Roles:
+        def kept(index: Integers) -> tuple[Roles, int]:
+            """A few at least, though chance may have made them so."""
             k = len(rows.classes)
             step = -(-len(index) * len(cells.names) * k // int(CELLS))
             some = index[:: max(1, step)]  # rows are sorted by class: all have their share
             weight = np.ones(len(some)) if rows.weight is None else rows.weight[some]
-            return narrowed(roles, cells.kept(some, Labels(rows.codes[some], weight, k)))
+            names, n = cells.telling(some, Labels(rows.codes[some], weight, k))
+            return narrowed(roles, names[: min(max(n, LEAST), MOST)]), n
 
         def part(own: Roles, index: Integers) -> Readings:
             return Readings(frames.take(own.selected(rows.X.frame), index))
@@ -118,10 +117,11 @@ class Screening:
         folds = []
         for f in np.unique(rows.folds[rows.folds >= 0]):
             train, test = np.flatnonzero(rows.folds != f), np.flatnonzero(rows.folds == f)
-            own = kept(train)
+            own, _ = kept(train)
             folds.append(Fold(own, train, test, part(own, train), part(own, test)))
-        of_all = kept(np.arange(len(rows.codes)))
-        return cls(of_all, rows, part(of_all, np.arange(len(rows.codes))), tuple(folds))
+        every = np.arange(len(rows.codes))
+        of_all, n = kept(every)
+        return cls(of_all, n > MOST, rows, part(of_all, every), tuple(folds))
 
     def trial(self, name: str, member: TableClassifier) -> Trial:
         """A member that has learned from all rows, and what it said without each fold."""
