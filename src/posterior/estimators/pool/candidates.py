@@ -39,7 +39,8 @@ SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
 SPARSE, OF_ALL = "logistic-sparse", "-all"  # keys of models that read all columns of a wide table
-SIMPLE = ("naive-bayes", "discriminant", "logistic", "neighbors")  # whose cost is that of a pass
+SIMPLE = ("naive-bayes", "discriminant", "logistic")  # whose cost is that of some passes
+ADDITIVE_TABLES = 10_000  # pairs of columns × classes, where rounds are chosen in every fold anew
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
@@ -88,9 +89,15 @@ def of_wide(
     every = [
         replace(c, key=c.key + OF_ALL, name=f"{c.name} of all columns")
         for c in (_of_tables(roles, n_rows, n_classes) if many_tell else [])
-        if c.key in SIMPLE
+        if c.key in SIMPLE or (c.key == "neighbors" and width(roles) <= COVARIANCE_COLUMNS)
     ]
-    return [*candidates(kept, n_rows, n_classes), sparse, *every]
+    tables = len(kept.table) ** 2 / 2 * (n_classes if n_classes > 2 else 1)
+    several = [
+        c
+        for c in candidates(kept, n_rows, n_classes)
+        if tables <= ADDITIVE_TABLES or not c.key.startswith("additive")
+    ]
+    return [*several, sparse, *every]
 
 
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
