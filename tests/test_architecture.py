@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 548,
-    n_lines: 70_491,
+    n_files: 551,
+    n_lines: 70_992,
 }
 
 

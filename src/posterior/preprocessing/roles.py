@@ -14,11 +14,12 @@ from posterior.data.cells import Column
 from posterior.data.one_row import OneRow
 from posterior.preprocessing.bands import Bands
 from posterior.preprocessing.numbers import words
-from posterior.sources.files import column_named
+from posterior.sources.files import column_named, columns_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
 MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
+SCREENED = "screened out: of so many columns, models read those that tell most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,11 @@ class Roles:
         return (*many, *self.text) if many or self.table else ()
 
     @property
+    def screened(self) -> tuple[ColumnRole, ...]:
+        """Columns of a wide table that no model reads, for others tell more."""
+        return tuple(column for column in self.columns if column.reason == SCREENED)
+
+    @property
     def by_letters(self) -> bool:
         """Whether documents are single words, to be read by their letters."""
         return all(column.role == "word" for column in self.text)
@@ -108,14 +114,28 @@ class Roles:
     def __getitem__(self, name: str) -> ColumnRole:
         return next(column for column in self.columns if column.name == name)
 
+    def __deepcopy__(self, memo: Any) -> Roles:
+        return self  # nothing in it changes
+
     def without(self, *names: str) -> Roles:
         """The same with some columns left out."""
-        rest = tuple(replace(c, used=False) if c.name in names else c for c in self.columns)
+        some = frozenset(names)
+        rest = tuple(replace(c, used=False) if c.name in some else c for c in self.columns)
         return replace(self, columns=rest)
 
     def only(self, *names: str) -> Roles:
         """The same with some columns alone."""
-        return self.without(*(c.name for c in self.used if c.name not in names))
+        some = frozenset(names)
+        return self.without(*(c.name for c in self.used if c.name not in some))
+
+    def screened_to(self, *names: str) -> Roles:
+        """The same after models have chosen among many columns; `reason` says so of the others."""
+        some = frozenset(names)
+        columns = tuple(
+            replace(c, used=False, reason=SCREENED) if c.used and c.name not in some else c
+            for c in self.columns
+        )
+        return replace(self, columns=columns)
 
     def labels(self, column: nw.Series[Any]) -> list[Any]:
         """The class of each cell of the target, None where it is missing.
@@ -134,7 +154,7 @@ class Roles:
         if not self.used:
             reasons = ", ".join(f"{c.name} ({c.reason or c.role})" for c in self.columns)
             raise ValueError(f"Expected a column to learn from, but none is used: {reasons}.")
-        return table.select([column_named(table.columns, c.name) for c in self.used]).to_native()
+        return table.select(columns_named(table.columns, [c.name for c in self.used])).to_native()
 
     def prepare(self, frame: Any, text: bool = False) -> Any:
         """The columns that models of tables read, with those of text if asked.
@@ -147,16 +167,17 @@ class Roles:
         table = frame_of(frame)
         if len(table) == 1 and all(role.role != "date" for role in read):
             return self._one_row(OneRow.of_frame(table), read)
-        columns: dict[str, Any] = {}
-        for role in read:
-            column = table.get_column(column_named(table.columns, role.name))
-            columns[role.name] = _cells(column, role.role)
+        names = columns_named(table.columns, [role.name for role in read])
+        columns = {
+            r.name: _cells(table.get_column(n), r.role) for r, n in zip(read, names, strict=True)
+        }
         return frames.from_columns(columns, table.implementation).to_native()
 
     def _one_row(self, row: OneRow, read: Sequence[ColumnRole]) -> OneRow:
         """The same of a row alone."""
-        cells, names = row.by_name(), list(row.names)
-        found = [_cells(cells[column_named(names, role.name)], role.role) for role in read]
+        cells = row.by_name()
+        names = columns_named(row.names, [role.name for role in read])
+        found = [_cells(cells[n], role.role) for n, role in zip(names, read, strict=True)]
         return OneRow.of([role.name for role in read], [cell[0] for cell in found])
 
     def documents(self, frame: Any) -> list[str | None]:

@@ -104,6 +104,12 @@ def _each(path: str | Path, part: str | None) -> Iterator[OpenedTable]:
                 yield table
 
 
+def columns_named(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The names of several columns, or an error about the first that is not there."""
+    known = frozenset(names)
+    return [name if name in known else column_named([*names], name) for name in wanted]
+
+
 @contextmanager
 def _places(path: str | Path) -> Iterator[list[Path]]:
     if is_pattern(path):

@@ -163,8 +163,11 @@ class Classifier(Pool):
         kept = tried.chosen(self.tolerance)
         owner = Columns(type(self).__name__)
         fitted = pooled(kept.trials, rows, places or owner).without_idle()
-        fitted = replace(fitted, roles=roles, read_by=tried.columns)
+        read_by = tried.columns.read_by(fitted.members) if tried.screened else tried.columns
+        fitted = replace(fitted, roles=roles, read_by=read_by)
         names = tuple(column.name for column in _read(fitted))
+        if tried.screened:
+            fitted = replace(fitted, roles=roles.screened_to(*names))
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order
