@@ -19,6 +19,7 @@ from posterior.sources.files import column_named, columns_named
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
 SCREENED = "screened out: of so many columns, models read those that tell most"
+MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
-    """One column: number, category, boolean, date, text, word, or what no model sees.
+    """One column: number, category, many-valued, boolean, date, text, word, or what no model sees.
 
     That is: identifier, constant, empty, nested, weight, group, and the target itself.
     """
@@ -82,6 +83,15 @@ class Roles:
         return tuple(column for column in self.columns if column.reason == SCREENED)
 
     @property
+    def modeled(self) -> tuple[ColumnRole, ...]:
+        """Columns that a model of each alone reads first: of many values, and texts beside others.
+
+        Where there is nothing but text, models of words read it themselves.
+        """
+        many = tuple(column for column in self.used if column.role == MANY_VALUED)
+        return (*many, *self.text) if many or self.table else ()
+
+    @property
     def by_letters(self) -> bool:
         """Whether documents are single words, to be read by their letters."""
         return all(column.role == "word" for column in self.text)
@@ -122,7 +132,9 @@ class Roles:
         """The same after models have chosen among many columns; `reason` says so of the others."""
         some = frozenset(names)
         columns = tuple(
-            replace(c, used=False, reason=SCREENED) if c.used and c.name not in some else c
+            replace(c, used=False, reason=SCREENED)
+            if c.used and c.role in TABLE_ROLES and c.name not in some
+            else c
             for c in self.columns
         )
         return replace(self, columns=columns)

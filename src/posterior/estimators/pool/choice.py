@@ -15,6 +15,7 @@ from posterior.data.table import Table
 from posterior.data.typing import Floats
 from posterior.estimators.pool import sparse_logistic
 from posterior.estimators.pool.candidates import OF_ALL, SPARSE, Candidate, candidates, of_wide
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.screening import Screening, is_wide
 from posterior.estimators.pool.weighing import Trial, answered, together
@@ -59,6 +60,8 @@ class Race:
 
     runners: tuple[Runner, ...]
     failures: tuple[tuple[str, str], ...]  # names and reasons
+    columns: ColumnModels  # by which models read the table
+    rows: DealtRows  # as models were given them
     screened: bool = False  # whether models have chosen among very many columns
 
     @property
@@ -110,11 +113,13 @@ def race(
     progress: Progress | None = None,
 ) -> Race:
     """Every model that can read these columns, learned from all rows, and all of them together."""
-    n, k = len(rows.codes), len(rows.classes)
-    screening = Screening.of(roles, rows) if is_wide(roles, n) else None
-    listed = candidates(roles, n, k)
+    with quiet(), one_blas_thread():
+        columns, rows = ColumnModels.learn(roles, rows)
+    given, n, k = columns.roles, len(rows.codes), len(rows.classes)
+    screening = Screening.of(given, rows) if is_wide(given, n) else None
+    listed = candidates(given, n, k)
     if screening is not None:
-        listed = of_wide(roles, screening.roles, screening.many_tell, n, k)
+        listed = of_wide(given, screening.roles, screening.many_tell, n, k)
     entered = entries(listed, n, models)
     found: list[Runner] = []
     failures: list[tuple[str, str]] = []
@@ -135,7 +140,7 @@ def race(
     if progress is not None:
         progress("compared", len(entered), len(entered))
     runners = (*found, *all_together(found, rows))
-    return Race(runners, tuple(failures), screening is not None)
+    return Race(runners, tuple(failures), columns, rows, screening is not None)
 
 
 def tried(candidate: Candidate, rows: DealtRows, screening: Screening | None) -> Trial:

@@ -22,14 +22,24 @@ from posterior.discriminative.pooling import EVENLY
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
-from posterior.estimators.pool.dealt_rows import DealtRows, check_several, counted, table_of
+from posterior.estimators.pool.dealt_rows import (
+    DealtRows,
+    belonging_of,
+    check_several,
+    counted,
+    table_of,
+)
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.reasons import by_column, of_document
 from posterior.estimators.pool.weighing import pooled
+from posterior.estimators.refits import cross_validated
 from posterior.estimators.table_classifier import Readings
+from posterior.evaluation.held_out import HeldOut
 from posterior.generative.evidence_terms import Evidence
+from posterior.generative.fold_sums import FOLDS
 from posterior.preprocessing.infer_roles import infer
+from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import ColumnRole, Roles
 
 
@@ -54,6 +64,13 @@ class Classifier(Pool):
         can read the table in reasonable time.
     roles : Roles, optional
         What each column is; by default as `posterior.preprocessing.infer_roles.infer` says.
+    group : str, optional
+        The column whose rows of one value belong together, as those of a customer: they are held
+        out together, so that no model is judged on rows of a customer whom it knows. It is not a
+        column to learn from.
+    time : str, optional
+        The column, of dates or numbers, that rows follow each other by: models are judged on the
+        latest fifth, by what they learned from all before it.
 
     Attributes
     ----------
@@ -85,14 +102,24 @@ class Classifier(Pool):
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "models": [list, tuple, None],
         "roles": [Roles, None],
+        "group": [str, None],
+        "time": [str, None],
     }
 
     def __init__(
-        self, *, tolerance: float = 0.0, models: Any = None, roles: Roles | None = None
+        self,
+        *,
+        tolerance: float = 0.0,
+        models: Any = None,
+        roles: Roles | None = None,
+        group: str | None = None,
+        time: str | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.models = models
         self.roles = roles
+        self.group = group
+        self.time = time
 
     shrinkage = EVENLY
     roles_ = learned[Roles](lambda fitted: fitted.roles)
@@ -119,8 +146,12 @@ class Classifier(Pool):
         seen, roles = counted(weight, n), self.roles
         check_several(len(seen))
         if roles is None:
-            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target)
-        rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
+            told = Overrides(group=self.group, time=self.time)
+            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target, told)
+        elif self.group is not None or self.time is not None:
+            raise ValueError("Expected group and time to be said by roles, where these are given.")
+        belonging = belonging_of(roles, frame)
+        rows = DealtRows.of(roles.selected(frame), codes, classes, weight, belonging=belonging)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
         return self.after(race(roles, rows, self.models, progress), rows, roles, places)
@@ -132,15 +163,35 @@ class Classifier(Pool):
         kept = tried.chosen(self.tolerance)
         owner = Columns(type(self).__name__)
         fitted = pooled(kept.trials, rows, places or owner).without_idle()
-        read = {column.name for member in fitted.members for column in member.columns_read}
-        names = tuple(column.name for column in roles.used if column.name in read)
-        roles = roles.screened_to(*names) if tried.screened else roles
+        fitted = replace(fitted, roles=roles, read_by=tried.columns)
+        names = tuple(column.name for column in _read(fitted))
+        if tried.screened:
+            read_by = tried.columns.screened_to(_given(fitted))
+            fitted = replace(fitted, roles=roles.screened_to(*names), read_by=read_by)
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order
-        fitted = replace(fitted, columns=columns, roles=roles, order=order)
+        fitted = replace(fitted, columns=columns, order=order)
         self.fitted_ = replace(fitted, losses=tried.table(kept))
         return self
+
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = FOLDS,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> HeldOut:
+        """As that of `Pool`; rows that belong together by `group` are in one fold here, too."""
+        frame = _frame(X)
+        if groups is None and self.group is not None:
+            groups = frames.split_target(frame, self.group, "group")[1]
+        if time is None and self.time is not None:
+            time = self.time
+        return cross_validated(self, frame, y, folds, sample_weight, groups=groups, time=time)
 
     # ---- answers ----
 
@@ -155,8 +206,11 @@ class Classifier(Pool):
         rows = self._given(X)
         if self.reads_documents:
             return self.fitted_.evidence(rows, np.array([], object))
-        names = np.array([column.name for column in self.columns_read], object)
-        return self.fitted_.evidence(rows, names, by_column)
+        read_by, given = self.fitted_.read_by, _given(self.fitted_)
+        columns = self.roles_ if read_by is None else read_by.roles
+        names = np.array([c.name for c in columns.used if c.name in given], object)
+        found = self.fitted_.evidence(rows, names, by_column)
+        return found if read_by is None else read_by.joined(found)
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """Why: what each column adds, or each word; of neighbors that are kept alone, the nearest.
@@ -192,14 +246,14 @@ class Classifier(Pool):
     @property
     def columns_read(self) -> tuple[ColumnRole, ...]:
         """The columns that models are given."""
-        read = {c.name for member in self.fitted_.members for c in member.columns_read}
-        return tuple(column for column in self.roles_.used if column.name in read)
+        return _read(self.fitted_)
 
     def _given(self, X: Any) -> Readings:
         known = self.fitted_.columns
         if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
             return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
-        return Readings(_frame(X, known))
+        read_by = self.fitted_.read_by
+        return Readings(_frame(X, known) if read_by is None else read_by(_frame(X, known)))
 
     def _every_member(self) -> Collection[Any]:
         return self.fitted_.members if "fitted_" in vars(self) else ()
@@ -215,6 +269,20 @@ class Classifier(Pool):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _read(fitted: FittedPool) -> tuple[ColumnRole, ...]:
+    """The columns of the table that members are given, some by models of their own."""
+    assert fitted.roles is not None
+    names = _given(fitted)
+    if fitted.read_by is not None:
+        names = {fitted.read_by.source(name) for name in names}
+    return tuple(column for column in fitted.roles.used if column.name in names)
+
+
+def _given(fitted: FittedPool) -> set[str]:
+    """Names of the columns as members know them."""
+    return {column.name for member in fitted.members for column in member.columns_read}
 
 
 def _frame(X: Any, known: Columns | None = None) -> Any:
@@ -234,10 +302,10 @@ def _frame(X: Any, known: Columns | None = None) -> Any:
     return frames.from_columns(cells).to_native()
 
 
-def _roles(frame: Any, y: Array, target: str | None) -> Roles:
+def _roles(frame: Any, y: Array, target: str | None, told: Overrides) -> Roles:
     """What each column is; of an array, numbers that tell rows apart are numbers as well."""
     table = frames.as_frame(frame)
     assert table is not None
     name = target or next(n for n in ("target", "the target", "y!") if n not in table.columns)
     labels = nw.new_series(name, np.asarray(y).tolist(), backend=table.implementation)
-    return infer(table.with_columns(labels).to_native(), name)
+    return infer(table.with_columns(labels).to_native(), name, **told)
