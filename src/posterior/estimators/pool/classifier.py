@@ -50,6 +50,7 @@ class Classifier(Pool):
     cells. Every model that can read them learns from all rows, and says of rows held out what it
     thinks: naive Bayes, discriminants, logistic regression, networks, additive models, neighbors,
     models of words. The pool of those that help is kept, or one of them alone, where it is better.
+    Of very many columns, models read those that tell.
     Probabilities are calibrated either way, reasons add up, and the same rows give the same
     classifier in any order.
 
