@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 551,
-    n_lines: 70_992,
+    n_lines: 70_988,
 }
 
 

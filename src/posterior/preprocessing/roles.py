@@ -18,8 +18,8 @@ from posterior.sources.files import column_named, columns_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
-MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
 SCREENED = "screened out: of so many columns, models read those that tell most"
+MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,11 @@ class Roles:
         return tuple(column for column in self.used if column.role in TEXT_ROLES)
 
     @property
+    def screened(self) -> tuple[ColumnRole, ...]:
+        """Columns of a wide table that no model reads, for others tell more."""
+        return tuple(column for column in self.columns if column.reason == SCREENED)
+
+    @property
     def modeled(self) -> tuple[ColumnRole, ...]:
         """Columns that a model of each alone reads first: of many values, and texts beside others.
 
@@ -85,11 +90,6 @@ class Roles:
         """
         many = tuple(column for column in self.used if column.role == MANY_VALUED)
         return (*many, *self.text) if many or self.table else ()
-
-    @property
-    def screened(self) -> tuple[ColumnRole, ...]:
-        """Columns of a wide table that no model reads, for others tell more."""
-        return tuple(column for column in self.columns if column.reason == SCREENED)
 
     @property
     def by_letters(self) -> bool:
@@ -132,7 +132,9 @@ class Roles:
         """The same after models have chosen among many columns; `reason` says so of the others."""
         some = frozenset(names)
         columns = tuple(
-            replace(c, used=False, reason=SCREENED) if c.used and c.name not in some else c
+            replace(c, used=False, reason=SCREENED)
+            if c.used and c.role in TABLE_ROLES and c.name not in some
+            else c
             for c in self.columns
         )
         return replace(self, columns=columns)

@@ -62,7 +62,7 @@ class Race:
     failures: tuple[tuple[str, str], ...]  # names and reasons
     columns: ColumnModels  # by which models read the table
     rows: DealtRows  # as models were given them
-    screened: bool  # whether models have chosen among very many columns
+    screened: bool = False  # whether models have chosen among very many columns
 
     @property
     def best(self) -> Runner:
@@ -115,11 +115,11 @@ def race(
     """Every model that can read these columns, learned from all rows, and all of them together."""
     with quiet(), one_blas_thread():
         columns, rows = ColumnModels.learn(roles, rows)
-    roles, n, k = columns.roles, len(rows.codes), len(rows.classes)
-    screening = Screening.of(roles, rows) if is_wide(roles, n) else None
-    listed = candidates(roles, n, k)
+    given, n, k = columns.roles, len(rows.codes), len(rows.classes)
+    screening = Screening.of(given, rows) if is_wide(given, n) else None
+    listed = candidates(given, n, k)
     if screening is not None:
-        listed = of_wide(roles, screening.roles, screening.many_tell, n, k)
+        listed = of_wide(given, screening.roles, screening.many_tell, n, k)
     entered = entries(listed, n, models)
     found: list[Runner] = []
     failures: list[tuple[str, str]] = []
