@@ -143,7 +143,7 @@ class TableClassifier(BaseClassifier):
         """The columns that the model is given, of those that are used."""
         if self.reads == "documents":
             return self.roles.text
-        return self.roles.used if self.reads == "everything" else self.roles.table
+        return self.roles.used if self.reads == "everything" else self.roles.table_columns
 
     def read(self, X: Any) -> Any:
         """What the model is given of a frame."""
@@ -203,7 +203,10 @@ class TableClassifier(BaseClassifier):
     def evidence(self, X: Any) -> Evidence:
         """The additive terms of each class's score before calibration, per column."""
         check_is_fitted(self)
-        found: Evidence = self.model_.evidence(self.read(X))
+        return self._terms(self.model_.evidence(self.read(X))).joined(self.roles.origins)
+
+    def _terms(self, found: Evidence) -> Evidence:
+        """One term of each column that the model is given."""
         if self.reads != "numbers":
             return found
         names = self.numbers_.names()

@@ -111,6 +111,7 @@ def study(
     started, clock = time.perf_counter(), Clock()
     with clock.step("columns"):
         roles = infer(frame, target, **overrides)
+        frame = roles.read(frame)
         table = frames.as_frame(frame)
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)

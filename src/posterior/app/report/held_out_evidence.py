@@ -103,12 +103,19 @@ class HeldOutEvidence:
         else:
             weights = model.evidence(cells).weights(known[of], known[against])[0]
         ranked = [int(j) for j in np.argsort(-weights, kind="stable") if weights[j] > 0.1][:most]
-        values = frames.first_row(cells)
         name = self.rows.names[of]
         return [
-            f"{self.names[j]} = {text(values[j])} speaks for {name} ({weights[j]:+.1f})"
+            f"{self.names[j]} = {self._cell(row, j)} speaks for {name} ({weights[j]:+.1f})"
             for j in ranked
         ]
+
+    def _cell(self, row: int, j: int) -> str:
+        """As the file has it; the month of a date as it was prepared."""
+        for table in (self.rows.frame, self.table):
+            frame = frames.as_frame(table)
+            if frame is not None and self.names[j] in frame.columns:
+                return text(frame.get_column(self.names[j])[row])
+        return ""
 
     def log_evidence(self) -> Floats:
         """log p(x) of the rows that were asked about."""

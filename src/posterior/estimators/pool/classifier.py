@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -30,6 +30,7 @@ from posterior.estimators.pool.weighing import pooled
 from posterior.estimators.table_classifier import Readings
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.infer_roles import infer
+from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import ColumnRole, Roles
 
 
@@ -54,6 +55,11 @@ class Classifier(Pool):
         can read the table in reasonable time.
     roles : Roles, optional
         What each column is; by default as `posterior.preprocessing.infer_roles.infer` says.
+    kinds : dict of str, optional
+        Columns by name, and what each is to be read as: number, category, date, text or boolean,
+        such as {"zip": "category"}.
+    keep, leave_out : list of str, optional
+        Columns that models should see, or should not, whatever they look like.
 
     Attributes
     ----------
@@ -85,14 +91,27 @@ class Classifier(Pool):
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "models": [list, tuple, None],
         "roles": [Roles, None],
+        "kinds": [dict, None],
+        "keep": [list, tuple, set, None],
+        "leave_out": [list, tuple, set, None],
     }
 
     def __init__(
-        self, *, tolerance: float = 0.0, models: Any = None, roles: Roles | None = None
+        self,
+        *,
+        tolerance: float = 0.0,
+        models: Any = None,
+        roles: Roles | None = None,
+        kinds: Mapping[str, str] | None = None,
+        keep: Collection[str] | None = None,
+        leave_out: Collection[str] | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.models = models
         self.roles = roles
+        self.kinds = kinds
+        self.keep = keep
+        self.leave_out = leave_out
 
     shrinkage = EVENLY
     roles_ = learned[Roles](lambda fitted: fitted.roles)
@@ -119,7 +138,12 @@ class Classifier(Pool):
         seen, roles = counted(weight, n), self.roles
         check_several(len(seen))
         if roles is None:
-            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target)
+            asked: Overrides = {
+                "kinds": self.kinds or {},
+                "keep": self.keep or (),
+                "leave_out": self.leave_out or (),
+            }
+            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target, asked)
         rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
@@ -198,7 +222,7 @@ class Classifier(Pool):
         known = self.fitted_.columns
         if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
             return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
-        return Readings(_frame(X, known))
+        return Readings(self.roles_.read(_frame(X, known)))
 
     def _every_member(self) -> Collection[Any]:
         return self.fitted_.members if "fitted_" in vars(self) else ()
@@ -233,10 +257,10 @@ def _frame(X: Any, known: Columns | None = None) -> Any:
     return frames.from_columns(cells).to_native()
 
 
-def _roles(frame: Any, y: Array, target: str | None) -> Roles:
+def _roles(frame: Any, y: Array, target: str | None, asked: Overrides) -> Roles:
     """What each column is; of an array, numbers that tell rows apart are numbers as well."""
     table = frames.as_frame(frame)
     assert table is not None
     name = target or next(n for n in ("target", "the target", "y!") if n not in table.columns)
     labels = nw.new_series(name, np.asarray(y).tolist(), backend=table.implementation)
-    return infer(table.with_columns(labels).to_native(), name)
+    return infer(table.with_columns(labels).to_native(), name, **asked)

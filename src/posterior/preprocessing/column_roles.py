@@ -1,0 +1,67 @@
+"""What one column is, whatever is predicted: by its cells and its name, or as a person says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from shlex import quote
+from typing import Any
+
+import narwhals as nw
+
+from posterior.data import frames
+from posterior.preprocessing.dates import WrittenDates, as_dates, counted_dates
+from posterior.preprocessing.number_roles import names_kinds, role_of_dates, role_of_numbers
+from posterior.preprocessing.roles import ColumnRole
+from posterior.preprocessing.word_roles import role_of_words
+
+
+def role_of(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
+    """What a column is; `asked` is what a person calls it: number, category, date, ..."""
+    name = str(column.name)
+    try:
+        kind = frames.kind(column)
+    except TypeError:  # of several types: text, if they can be that
+        try:
+            return role_of_words(column, asked)
+        except TypeError:
+            reason = "cells that are lists or tables, which no model reads"
+            return ColumnRole(name, "nested", False, reason, 0, int(column.null_count()), ())
+    if kind != "number" or asked in ("category", "text", "boolean"):
+        return role_of_words(column, asked)
+    numbers = frames.numbers(column)
+    if _are_times(column):
+        return role_of_dates(name, numbers)
+    written = counted_dates(numbers, name) if asked is None else None
+    if asked == "date":
+        written = as_dates(numbers, name)
+    if written is not None:
+        return _counted(column, written)
+    found = role_of_numbers(name, numbers)
+    if asked == "number" and found.distinct > 1:
+        return replace(found, role="number", used=True, reason="numbers, as asked", flags=())
+    if found.role == "number" and names_kinds(numbers, name):
+        return _kinds(column)
+    return found
+
+
+def _are_times(column: nw.Series[Any]) -> bool:
+    known = column.drop_nulls()
+    return column.dtype.is_temporal() or (len(known) > 0 and isinstance(known[0], frames.TIMES))
+
+
+def _counted(column: nw.Series[Any], written: WrittenDates) -> ColumnRole:
+    """Numbers that are dates."""
+    moments = ColumnRole("", "date", True, "", 0, 0, (), written=written).read(column)
+    how = "written as 20240131" if written.form == "digits" else written.form
+    days = frames.numbers(moments)
+    return replace(role_of_dates(str(column.name), days, f"dates, {how}"), written=written)
+
+
+def _kinds(column: nw.Series[Any]) -> ColumnRole:
+    """Whole numbers that are names of kinds, such as zip codes."""
+    found = role_of_words(column, "category")
+    text = (
+        f"{found.name} holds {found.distinct:,} whole numbers that name kinds, and is read as a "
+        f"category; --as {quote(f'{found.name}=number')} reads it as a number."
+    )
+    return replace(found, reason="whole numbers that name kinds").flagged("codes", "note", text)

@@ -1,0 +1,92 @@
+"""Cells of text as the numbers, dates and gaps that they mean, in a column of any library."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+
+from posterior.data import frames
+from posterior.data.cells import ArrayColumn, Column
+from posterior.data.names import quoted
+from posterior.preprocessing.dates import WrittenDates
+from posterior.preprocessing.written_numbers import WrittenNumbers
+
+Written: TypeAlias = WrittenNumbers | WrittenDates
+
+MARKS = {  # of a cell that is not known, in small letters, among numbers or dates
+    *("", "?", "-", "--", "—", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"),
+    *("unknown", "not available", "not known", "n.a.", "<na>", "nat", "-nan", "undefined"),
+}
+WORDS = {"", "?", "na", "n/a", "#n/a", "nan", "null", "<na>", "nat"}  # the same, among words
+
+
+def is_mark(cell: str, marks: Collection[str]) -> bool:
+    """Whether a cell says that nothing is known; "Nan" is a first name."""
+    text = cell.strip()
+    return text.casefold() in marks and not text.istitle()
+
+
+def understood(column: Column, written: Written | None, missing: Collection[str]) -> Any:
+    """What the cells mean; those that have a type of their own stay as they are.
+
+    `missing` are cells that stand for a gap, besides marks such as "?".
+    """
+    if _has_type(column):
+        if isinstance(written, WrittenDates) and written.is_count and not _is_temporal(column):
+            return _like(column, written.counted(frames.numbers(column)))
+        return column
+    cells, codes = frames.different(column, column.name)
+    marks = MARKS if written is not None else WORDS
+    gaps = [cell is None or cell in missing or is_mark(cell, marks) for cell in cells]
+    if written is None:
+        words = [None if gap else cell for cell, gap in zip(cells, gaps, strict=True)]
+        return _like(column, np.array([*words, None], object)[codes])
+    values = written.values(["" if cell is None else cell for cell in cells])
+    bad = np.isnan(values) & ~np.array(gaps, bool)
+    if bad.any():
+        row = int(np.flatnonzero(np.append(bad, False)[codes])[0])
+        raise ValueError(
+            f"Expected {written.what} in column {quoted(column.name)}, got {cells[codes[row]]!r} "
+            f"in row {row}. Correct the cell, or leave it empty if it is not known."
+        )
+    none = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+    values[np.array(gaps, bool)] = none
+    return _like(column, np.append(values, none)[codes])
+
+
+def _has_type(column: Column) -> bool:
+    """Whether cells are numbers, times or truths, rather than text, or of several types."""
+    if isinstance(column, ArrayColumn):
+        if column.words is not None or column.cells.dtype.kind == "U":
+            return frames.are_truths(column)
+        cells = column.cells
+        return cells.dtype != object or not any(isinstance(cell, str) for cell in cells)
+    dtype = column.dtype
+    return bool(dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean)
+
+
+def _is_temporal(column: Column) -> bool:
+    if isinstance(column, ArrayColumn):
+        cells = column.cells
+        return cells.dtype.kind == "M" or any(isinstance(cell, frames.TIMES) for cell in cells)
+    return bool(column.dtype.is_temporal())
+
+
+def _like(column: Column, values: Any) -> Column:
+    """Other cells in a column of the same library."""
+    if isinstance(column, ArrayColumn):
+        words = values.dtype == object
+        return (
+            ArrayColumn.of(column.name, values.tolist())
+            if words
+            else ArrayColumn(column.name, values)
+        )
+    if column.implementation.is_pyarrow():
+        import pyarrow as pa
+
+        cells = pa.chunked_array([pa.array(values, from_pandas=True)])
+        return nw.from_native(cells, series_only=True).alias(str(column.name))
+    return nw.new_series(str(column.name), values, backend=column.implementation)

@@ -1,0 +1,209 @@
+"""Columns of text: numbers and dates as people write them, categories, sentences, identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from posterior.data import frames
+from posterior.data.cells import DAY, EPOCH
+from posterior.data.typing import Codes, Floats
+from posterior.preprocessing.dates import FoundDates, says_date, written_dates
+from posterior.preprocessing.number_roles import (
+    FEW_ROWS,
+    one_value,
+    role_of_dates,
+    role_of_numbers,
+)
+from posterior.preprocessing.roles import ColumnRole
+from posterior.preprocessing.understood_cells import MARKS, WORDS, is_mark
+from posterior.preprocessing.written_numbers import FoundNumbers, written_numbers
+
+MANY = 50  # values of a category
+FORMS = {
+    "month": "month first",
+    "day": "day first",
+    "days since 1900": "days since 1900, as spreadsheets count",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextCells:
+    """The different cells of a column, how often each occurs, and which of them each row has."""
+
+    name: str
+    values: list[str]
+    counts: Floats
+    codes: Codes  # -1 is none
+
+    @classmethod
+    def of(cls, column: nw.Series[Any]) -> TextCells:
+        values, codes = frames.different(column, column.name)
+        counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.float64)
+        if None in values:
+            gap = values.index(None)
+            codes = np.where(codes == gap, -1, codes - (codes > gap)).astype(np.int32)
+            counts = np.delete(counts, gap)
+        return cls(str(column.name), [v for v in values if v is not None], counts, codes)
+
+    def without(self, marks: set[str]) -> tuple[TextCells, dict[str, int]]:
+        """TextCells that say something, and how often each of the others occurs."""
+        gaps = np.array([is_mark(value, marks) for value in self.values], bool)
+        if not gaps.any():
+            return self, {}
+        place = np.append(np.where(gaps, -1, np.cumsum(~gaps) - 1), -1).astype(np.int32)
+        kept = [v for v, gap in zip(self.values, gaps, strict=True) if not gap]
+        found = TextCells(self.name, kept, self.counts[~gaps], place[self.codes])
+        told = {self.values[i]: int(self.counts[i]) for i in np.flatnonzero(gaps)}
+        return found, told
+
+    def in_rows(self, values: Any) -> Any:
+        """FoundNumbers or moments of the different cells, row by row."""
+        none = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+        return np.append(values, none)[self.codes]
+
+
+def role_of_words(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
+    """What a column of text is, or as a person says."""
+    every = TextCells.of(column)
+    if column.dtype != nw.Boolean:
+        cells, marks = every.without(MARKS)
+        if asked in (None, "number") and (numbers := _numbers(cells, marks, asked)) is not None:
+            return numbers
+        if asked in (None, "date") and (dates := _dates(cells, marks, asked)) is not None:
+            return dates
+        if asked in ("number", "date"):
+            row = int(np.argmax(cells.codes >= 0))
+            got = repr(cells.values[cells.codes[row]]) if cells.values else "none"
+            raise ValueError(
+                f"Expected {asked}s in {every.name!r}, as asked, got {got} in row {row}. Read it "
+                f"as a category, or correct its cells."
+            )
+    cells, marks = every.without(WORDS)
+    found = _category(cells, column.dtype == nw.Boolean)
+    mixed = column.dtype in (nw.Object, nw.Unknown)  # of several types
+    found = replace(found, gaps=() if marks or mixed else None)
+    if asked is not None and found.distinct > 1:
+        if asked == "boolean" and found.distinct > 2:
+            raise ValueError(
+                f"Expected two values in {every.name!r}, to read it as boolean, got "
+                f"{found.distinct:,}: {', '.join(found.examples[:3])}, ..."
+            )
+        found = replace(found, role=asked, used=True, reason=f"{asked}, as asked", flags=())
+    return _with_marks(found, marks)
+
+
+def _numbers(cells: TextCells, marks: dict[str, int], asked: str | None) -> ColumnRole | None:
+    found = written_numbers(cells.values, cells.counts, sure=asked is not None)
+    if found is None or (asked is None and _stay_names(found, marks)):
+        return None
+    if asked is not None and cells.counts[~np.isnan(found.values)].sum() < cells.counts.sum() / 2:
+        return None
+    written = found.written
+    role = role_of_numbers(cells.name, cells.in_rows(found.values))
+    if role.used and role.role != "boolean":
+        reason = role.reason if written.what == "numbers" else written.what
+        if not found.plain:
+            reason += f", written as {cells.values[_longest(cells.values)]}"
+        if found.ambiguous:
+            sign = "point" if written.thousands == "." else "comma"
+            apart = written.thousands in ",."
+            reason += f"; a {sign} " + ("sets thousands apart" if apart else "begins a fraction")
+            reason += ", though it may be the other way round"
+        role = replace(role, role="number", reason=reason)
+    if asked is not None and role.distinct > 1:
+        role = replace(role, role="number", used=True, flags=())
+    odd = {cell: int(cells.counts[cells.values.index(cell)]) for cell in found.odd}
+    return _with_marks(replace(role, written=written, gaps=found.odd), {**marks, **odd})
+
+
+def _stay_names(found: FoundNumbers, marks: dict[str, int]) -> bool:
+    """Digits that some table holds as text, and that are few, are names."""
+    return found.plain and not marks and len(np.unique(found.values)) <= FEW_ROWS
+
+
+def _longest(values: Sequence[str]) -> int:
+    """Which of some cells shows best how they are written."""
+    some = values[:200]
+    return max(range(len(some)), key=lambda i: (len(some[i]) <= 20) * len(some[i]))
+
+
+def _dates(cells: TextCells, marks: dict[str, int], asked: str | None) -> ColumnRole | None:
+    named = says_date(cells.name)
+    found = written_dates(cells.values, cells.counts, named=named, sure=asked is not None)
+    if found is None:
+        return None
+    form, values = found.written.form, cells.in_rows(found.values)
+    if form == "time":
+        role = role_of_numbers(cells.name, values)
+        role = replace(role, role="number", reason="times of day, in hours") if role.used else role
+    else:
+        how = FORMS.get(form)
+        reason = f"dates, {how}" if how else "dates"
+        role = role_of_dates(cells.name, (values - EPOCH) / DAY, reason)
+    role = replace(role, written=found.written, gaps=found.odd)
+    if role.used and found.ambiguous:
+        role = _with_either(role, found, cells.values[0])
+    odd = {cell: int(cells.counts[cells.values.index(cell)]) for cell in found.odd}
+    return _with_marks(role, {**marks, **odd})
+
+
+def _with_either(role: ColumnRole, found: FoundDates, example: str) -> ColumnRole:
+    """Say that no cell decides between day and month."""
+    text = (
+        f"{role.name}: nothing says whether {example} has the day or the month first; it is read "
+        f"as {FORMS[found.written.form]}. Write dates as 2024-01-31 if that is wrong."
+    )
+    return role.flagged("dates", "warning", text)
+
+
+def _category(cells: TextCells, truths: bool) -> ColumnRole:
+    name, distinct = cells.name, len(cells.values)
+    n = int(cells.counts.sum())
+    order = np.argsort(-cells.counts, kind="stable")[:5]
+    examples = tuple(_short(cells.values[i]) for i in order)
+    missing = len(cells.codes) - n
+
+    def role(role: str, used: bool, reason: str) -> ColumnRole:
+        return ColumnRole(name, role, used, reason, distinct, missing, examples)
+
+    if distinct < 2:
+        return one_value(role("category", True, ""))
+    if truths:
+        return role("boolean", True, "true and false")
+    if frames.are_sentences(cells.values[: frames.SOME], distinct, n):
+        return role("text", True, "sentences: each is read as the words in it")
+    if n >= FEW_ROWS and distinct > 0.9 * n:
+        share = "all" if distinct == n else f"{distinct:,} of {n:,}"
+        return role("identifier", False, f"{share} values differ").flagged(
+            "identifier", "note", f"{name} tells the rows apart ({share} differ) and is left out."
+        )
+    if n >= FEW_ROWS and distinct > max(FEW_ROWS, n / 2):
+        reason = f"{distinct:,} different values in {n:,} cells"
+        return role("category", False, reason).flagged(
+            "many values", "note", f"{name} has {reason}; it is left out."
+        )
+    found = role("category", True, "two words" if distinct == 2 else "words that repeat")
+    if distinct > MANY:
+        text = f"{name} has {distinct:,} different values; rare ones say little."
+        found = found.flagged("many values", "note", text)
+    return found
+
+
+def _with_marks(found: ColumnRole, marks: dict[str, int]) -> ColumnRole:
+    """Say which cells are read as missing."""
+    if not marks or not found.used:
+        return found
+    shown = sorted(marks, key=lambda mark: -marks[mark])[:3]
+    told = ", ".join("a blank cell" if not mark.strip() else repr(mark) for mark in shown)
+    rows = sum(marks.values())
+    text = f"{found.name}: {told} {'is' if len(shown) == 1 else 'are'} read as missing in {rows:,} "
+    return found.flagged("marks", "note", text + ("row." if rows == 1 else "rows."))
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 60 else value[:57] + "..."
