@@ -243,8 +243,11 @@ class TableClassifier(BaseClassifier):
                 f"Expected a model of the columns themselves to draw rows from, got "
                 f"{type(self.model_).__name__} of numbers made of them."
             )
-        drawn: tuple[Any, Array] = self.model_.sample(n, random_state)
-        return drawn
+        X, groups = self.model_.sample(n, random_state)
+        table = frames.as_frame(X)
+        if table is None or not self.roles.origins:
+            return X, groups
+        return table.drop(*self.roles.origins).to_native(), groups  # parts of dates are no columns
 
     @_model_has("partial_fit")
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

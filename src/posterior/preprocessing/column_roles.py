@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from shlex import quote
 from typing import Any
@@ -10,9 +12,20 @@ import narwhals as nw
 
 from posterior.data import frames
 from posterior.preprocessing.dates import WrittenDates, as_dates, counted_dates
-from posterior.preprocessing.number_roles import names_kinds, role_of_dates, role_of_numbers
+from posterior.preprocessing.number_roles import KIND_NAMES, role_of_dates, role_of_numbers
 from posterior.preprocessing.roles import ColumnRole
 from posterior.preprocessing.word_roles import role_of_words
+
+MANY_ROWS = 100_000  # that are worth threads
+
+
+def roles_of(table: nw.DataFrame[Any], kinds: Mapping[str, str]) -> list[ColumnRole]:
+    """What each column is, or as a person says; columns of many rows are read side by side."""
+    columns, asked = [*table.iter_columns()], [kinds.get(name) for name in table.columns]
+    if len(table) < MANY_ROWS:
+        return [*map(role_of, columns, asked)]
+    with ThreadPoolExecutor() as threads:
+        return [*threads.map(role_of, columns, asked)]
 
 
 def role_of(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
@@ -39,9 +52,7 @@ def role_of(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
     found = role_of_numbers(name, numbers)
     if asked == "number" and found.distinct > 1:
         return replace(found, role="number", used=True, reason="numbers, as asked", flags=())
-    if found.role == "number" and names_kinds(numbers, name):
-        return _kinds(column)
-    return found
+    return _kinds(column) if found.reason == KIND_NAMES else found
 
 
 def _are_times(column: nw.Series[Any]) -> bool:
@@ -64,4 +75,4 @@ def _kinds(column: nw.Series[Any]) -> ColumnRole:
         f"{found.name} holds {found.distinct:,} whole numbers that name kinds, and is read as a "
         f"category; --as {quote(f'{found.name}=number')} reads it as a number."
     )
-    return replace(found, reason="whole numbers that name kinds").flagged("codes", "note", text)
+    return replace(found, reason=KIND_NAMES).flagged("codes", "note", text)

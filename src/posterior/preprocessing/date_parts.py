@@ -16,16 +16,16 @@ SPANS = {"month": 75, "weekday": 14, "hour": 0}  # days; in fewer, months repeat
 ROWS_EACH = 10  # of a month or a weekday, on average, for it to say something
 
 
-def parts_of(days: Floats) -> tuple[str, ...]:
-    """Month, weekday and hour, where they vary and repeat; the year is in the time passed."""
-    known = days[~np.isnan(days)]
-    if not len(known):
-        return ()
-    span = known.max() - known.min()
+def parts_of(days: Floats, n_rows: int) -> tuple[str, ...]:
+    """Month, weekday and hour, where they vary and repeat; the year is in the time passed.
+
+    `days` are the different dates of so many rows, rising.
+    """
+    span = days[-1] - days[0]
     found = []
     for name, least in SPANS.items():
-        different = len(np.unique(_numbered(known, name)))
-        enough = name == "hour" or len(known) >= ROWS_EACH * different
+        different = np.count_nonzero(np.bincount(_numbered(days, name)))
+        enough = name == "hour" or n_rows >= ROWS_EACH * different
         if different > 1 and span > least and enough:
             found.append(name)
     return tuple(found)

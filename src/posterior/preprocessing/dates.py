@@ -7,7 +7,6 @@ cell is read in the same way.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,11 +16,12 @@ from numpy.typing import NDArray
 
 from posterior.data.cells import EPOCH
 from posterior.data.typing import Floats
+from posterior.preprocessing.text_cells import MANY, Texts, as_arrow, chosen, listed
 
 Moments = NDArray[np.datetime64]
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-SOME, MANY = 500, 5_000  # cells that show whether a look pays; cells that Arrow reads sooner
+SOME = 500  # cells that show whether a closer look pays
 SHARE = 0.99
 FEW = 5  # different cells that are no dates
 
@@ -68,17 +68,17 @@ class WrittenDates:
         """Whether cells are numbers."""
         return self.form in COUNTS or self.form == "digits"
 
-    def values(self, cells: Sequence[str]) -> Any:
+    def values(self, cells: Texts) -> Any:
         """The moment of each cell, as datetime64, NaT where it is none; or hours of a day."""
         if self.form in COUNTS:
-            found = self.counted(np.array([_float(cell) for cell in cells]))
+            found = self.counted(np.array([_float(cell) for cell in listed(cells)]))
         else:
             found = _moments(_fields(cells, self.form))
         if self.form == "time":
             return (found - EPOCH) / np.timedelta64(1, "h")
         if self.form != "year" and np.isnat(found).any():
-            places = np.flatnonzero(np.isnat(found))
-            found[places] = _moments(_fields([cells[i] for i in places.tolist()], "year"))
+            gaps = np.isnat(found)
+            found[gaps] = _moments(_fields(chosen(cells, gaps), "year"))
         return found
 
     def counted(self, numbers: Floats) -> Moments:
@@ -108,7 +108,7 @@ def _pattern(form: str) -> re.Pattern[str]:
     return re.compile(rf"\s*{FORMS[form]}(?:(?:T|,?\s+){_TIME})?\s*")
 
 
-def _fields(cells: Sequence[str], form: str) -> dict[str, Floats]:
+def _fields(cells: Texts, form: str) -> dict[str, Floats]:
     """Year, month, ..., zone of each cell as numbers, NaN where it has none."""
     if len(cells) > MANY:
         try:
@@ -118,7 +118,7 @@ def _fields(cells: Sequence[str], form: str) -> dict[str, Floats]:
     pattern = _pattern(form)
     known = [field for field in _FIELDS if field in pattern.groupindex]
     found = {field: np.full(len(cells), np.nan) for field in known}
-    for i, cell in enumerate(cells):
+    for i, cell in enumerate(listed(cells)):
         match = pattern.fullmatch(cell)
         if match is not None:
             for field in known:
@@ -152,13 +152,12 @@ _FULL = {
 }
 
 
-def _by_arrow(cells: Sequence[str], form: str) -> dict[str, Floats]:
+def _by_arrow(cells: Texts, form: str) -> dict[str, Floats]:
     """The same of many cells: each different text of a field is looked at once."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     pattern = _pattern(form)
-    parts = pc.extract_regex(pa.array(cells, pa.string()), f"^(?:{pattern.pattern})$")
+    parts = pc.extract_regex(as_arrow(cells), f"^(?:{pattern.pattern})$")
     found = {}
     for field in _FIELDS:
         if field in pattern.groupindex:
@@ -216,18 +215,18 @@ class FoundDates:
 
 
 def written_dates(
-    cells: Sequence[str], counts: Floats, *, named: bool = False, sure: bool = False
+    cells: Texts, counts: Floats, *, named: bool = False, sure: bool = False
 ) -> FoundDates | None:
     """How the different cells of a column are dates, if they are.
 
     Digits alone are dates where the name of the column says so; `sure` is a column that a person
     calls dates.
     """
-    if not any(_has_shape(cell) for cell in cells[:20]) and not sure:
+    if not any(_has_shape(cell) for cell in listed(cells, 20)) and not sure:
         return None
     found: dict[str, tuple[float, Any]] = {}
     for form in FORMS if named or sure else GUESSED:
-        some = WrittenDates(form).values(cells[:SOME])
+        some = WrittenDates(form).values(listed(cells, SOME))
         if np.mean(~np.isnan(some)) >= (0.5 if sure else 0.95):
             values = WrittenDates(form).values(cells)
             found[form] = float(counts[~np.isnan(values)].sum()), values
@@ -237,10 +236,10 @@ def written_dates(
     fitting, values = found[form]
     either = found.get("day", (0,))[0] == found.get("month", (-1,))[0] == fitting
     if either and form in ("day", "month"):  # slashes are American, points and dashes are not
-        form = "month" if any("/" in cell for cell in cells[:20]) else "day"
+        form = "month" if any("/" in cell for cell in listed(cells, 20)) else "day"
         values = found[form][1]
         either = not np.array_equal(values, found["month" if form == "day" else "day"][1])
-    odd = tuple(cell for cell, gap in zip(cells, np.isnan(values), strict=True) if gap)
+    odd = tuple(dict.fromkeys(listed(chosen(cells, np.isnan(values)))))
     if not sure and (fitting < SHARE * counts.sum() or len(odd) > FEW):
         return None
     return FoundDates(WrittenDates(form), values, odd, bool(either and form in ("day", "month")))

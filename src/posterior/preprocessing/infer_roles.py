@@ -12,7 +12,7 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.preprocessing.bands import Asked, bands_of
-from posterior.preprocessing.column_roles import role_of
+from posterior.preprocessing.column_roles import roles_of
 from posterior.preprocessing.overrides import checked
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
 from posterior.preprocessing.suspicions import with_suspicions
@@ -54,8 +54,7 @@ def infer(
     for name in (*kinds, *keep, *leave_out, *filter(None, (group, time))):
         column_named(names, name)
     roles = []
-    for name in names:
-        role = role_of(table.get_column(name), kinds.get(name))
+    for name, role in zip(names, roles_of(table, kinds), strict=True):
         if name == target:
             labels = role
             reason = "the column to predict"

@@ -19,18 +19,16 @@ FEW_ROWS = 20  # below, all values may differ by chance
 COUNTED_ROWS = 50  # that rise with the rows, one by one
 ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|rownames?)($|[^a-z])|[a-z](Id|ID)$")
 NUMBERED = {"number", "no", "nr", "num", "order", "index", "row", "record", "serial", "code", "id"}
+KIND_NAMES = "whole numbers that name kinds"
 KINDS = {"zip", "zipcode", "postal", "postcode", "plz", "code", "type", "class", "id"}
 LATER = {"year", "years", "age", "month", "week", "quarter", "season"}  # are counted, and measured
 MARKS = (-1, -9, -99, -999, -9999, 99, 999, 9999, 99999, 999999)  # for a cell that is not known
 LEAST_MARKED = 3  # rows
 
 
-def measured(name: str, values: Floats) -> ColumnRole:
+def measured(name: str, values: Floats, known: Floats, distinct: Floats) -> ColumnRole:
     """How many different numbers a column has, some of them, and where they lie."""
-    known = values[~np.isnan(values)]
-    distinct = np.unique(known)
     shown = distinct[:: max(1, len(distinct) // 5)][:5]
-    low, mean, high = (known.min(), known.mean(), known.max()) if len(known) else (None,) * 3
     return ColumnRole(
         name,
         "number",
@@ -39,37 +37,42 @@ def measured(name: str, values: Floats) -> ColumnRole:
         len(distinct),
         len(values) - len(known),
         tuple(map(number_text, shown)),
-        None if low is None else float(low),
-        None if mean is None else float(mean),
-        None if high is None else float(high),
+        float(distinct[0]) if len(distinct) else None,
+        float(known.mean()) if len(distinct) else None,
+        float(distinct[-1]) if len(distinct) else None,
     )
 
 
 def role_of_numbers(name: str, values: Floats) -> ColumnRole:
     """Numbers: zeros and ones, row numbers, or what was measured."""
-    found = measured(name, values)
+    known = values[~np.isnan(values)]
+    distinct = np.unique(known)
+    found = measured(name, values, known, distinct)
     if found.distinct < 2:
         return one_value(found)
-    known = values[~np.isnan(values)]
     whole = found.reason == "whole numbers"
     if whole and found.distinct == 2 and (found.low, found.high) == (0, 1):
         return replace(found, role="boolean", reason="zeros and ones")
-    if whole and len(known) >= FEW_ROWS and _numbers_rows(known, name):
+    if whole and len(known) >= FEW_ROWS and _numbers_rows(known, distinct, name):
         reason = "whole numbers that identify each row"
         text = f"{name} numbers the rows and is left out."
         found = replace(found, role="identifier", used=False, reason=reason)
         return found.flagged("identifier", "note", text)
-    return _with_mark(found, known)
+    if whole and _names_kinds(len(known), len(distinct), name):
+        return replace(found, reason=KIND_NAMES)
+    return _with_mark(found, known, distinct)
 
 
 def role_of_dates(name: str, days: Floats, reason: str = "dates") -> ColumnRole:
     """Dates, by their days since 1970."""
-    found = measured(name, days)
+    known = days[~np.isnan(days)]
+    distinct = np.unique(known)
+    found = measured(name, days, known, distinct)
     ends = () if found.low is None else (found.low, found.high)
     found = replace(found, role="date", examples=tuple(map(date_text, ends)))
     if found.distinct < 2:
         return one_value(found)
-    parts = parts_of(days)
+    parts = parts_of(distinct, len(known))
     told = ["days since 1970", *parts]
     listed = " and ".join(filter(None, [", ".join(told[:-1]), told[-1]]))
     return replace(found, reason=f"{reason}, read as {listed}", parts=parts)
@@ -93,18 +96,18 @@ def one_value(found: ColumnRole) -> ColumnRole:
     return found.flagged("constant", "note", text)
 
 
-def _numbers_rows(values: Floats, name: str) -> bool:
+def _numbers_rows(values: Floats, distinct: Floats, name: str) -> bool:
     """Whether whole numbers count the rows, or are called an identifier and mostly differ."""
-    distinct = len(np.unique(values)) / len(values)
+    share = len(distinct) / len(values)
     words = words_of(name)
     if says_time(name) or LATER & set(words):
         return False
-    if ID_NAME.search(name) and distinct > 0.5:
+    if ID_NAME.search(name) and share > 0.5:
         return True
-    if distinct < 1:
+    if share < 1:
         return False
     called = bool(words) and words[-1] in NUMBERED
-    return called or bool(np.mean(np.diff(np.sort(values)) == 1) > 0.95) or _rise_evenly(values)
+    return called or bool(np.mean(np.diff(distinct) == 1) > 0.95) or _rise_evenly(values)
 
 
 def _rise_evenly(values: Floats) -> bool:
@@ -117,25 +120,24 @@ def _rise_evenly(values: Floats) -> bool:
     return len(values) >= COUNTED_ROWS and bool(one_way and np.std(steps) < 0.7 * abs(steps.mean()))
 
 
-def names_kinds(values: Floats, name: str) -> bool:
+def _names_kinds(n: int, distinct: int, name: str) -> bool:
     """Whether whole numbers that repeat are called a zip code, a type, or the id of something."""
     words = words_of(name)
-    known = values[~np.isnan(values)]
-    distinct = len(np.unique(known))
     called = bool(words) and (words[-1] in KINDS or bool(ID_NAME.search(name)))
     called = called or bool({"zip", "postal", "plz"} & set(words))
-    return called and 2 < distinct <= len(known) / 2 and bool((known == np.round(known)).all())
+    return called and 2 < distinct <= n / 2
 
 
-def _with_mark(found: ColumnRole, values: Floats) -> ColumnRole:
+def _with_mark(found: ColumnRole, values: Floats, rest: Floats) -> ColumnRole:
     """The same with a warning, if a number far from all others repeats, as for unknown cells.
 
     As 999 after ages of up to 90, or the only -1 below counts.
     """
-    rest = np.unique(values)
     for end, others in ((rest[-1], rest[:-1]), (rest[0], rest[1:])):
+        if end not in MARKS or len(others) < 10:
+            continue
         n = int((values == end).sum())
-        if end not in MARKS or n < LEAST_MARKED or len(others) < 10:
+        if n < LEAST_MARKED:
             continue
         room = others[-1] - others[0]
         near = others[-1] if end > others[0] else others[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -175,8 +176,9 @@ class Roles:
             )
         table = frame_of(frame)
         given = {name: table.get_column(name) for name in table.columns if name in written}
-        read = {name: written[name].read(column) for name, column in given.items()}
-        changed = [column for name, column in read.items() if column is not given[name]]
+        with ThreadPoolExecutor() as threads:
+            read = [*threads.map(lambda name: written[name].read(given[name]), given)]
+        changed = [c for c, was in zip(read, given.values(), strict=True) if c is not was]
         return table.with_columns(*changed).to_native() if changed else frame
 
     def selected(self, frame: Any) -> Any:

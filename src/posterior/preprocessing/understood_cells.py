@@ -12,21 +12,10 @@ from posterior.data import frames
 from posterior.data.cells import ArrayColumn, Column
 from posterior.data.names import quoted
 from posterior.preprocessing.dates import WrittenDates
+from posterior.preprocessing.text_cells import MARKS, WORDS, TextCells, are_among, listed
 from posterior.preprocessing.written_numbers import WrittenNumbers
 
 Written: TypeAlias = WrittenNumbers | WrittenDates
-
-MARKS = {  # of a cell that is not known, in small letters, among numbers or dates
-    *("", "?", "-", "--", "—", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"),
-    *("unknown", "not available", "not known", "n.a.", "<na>", "nat", "-nan", "undefined"),
-}
-WORDS = {"", "?", "na", "n/a", "#n/a", "nan", "null", "<na>", "nat"}  # the same, among words
-
-
-def is_mark(cell: str, marks: Collection[str]) -> bool:
-    """Whether a cell says that nothing is known; "Nan" is a first name."""
-    text = cell.strip()
-    return text.casefold() in marks and not text.istitle()
 
 
 def understood(column: Column, written: Written | None, missing: Collection[str]) -> Any:
@@ -38,23 +27,24 @@ def understood(column: Column, written: Written | None, missing: Collection[str]
         if isinstance(written, WrittenDates) and written.is_count and not _is_temporal(column):
             return _like(column, written.counted(frames.numbers(column)))
         return column
-    cells, codes = frames.different(column, column.name)
-    marks = MARKS if written is not None else WORDS
-    gaps = [cell is None or cell in missing or is_mark(cell, marks) for cell in cells]
+    cells = TextCells.of(column, repeated=written is None)
+    gaps = are_among(cells.values, MARKS if written is not None else WORDS)
+    if missing:
+        gaps |= are_among(cells.values, missing)
     if written is None:
-        words = [None if gap else cell for cell, gap in zip(cells, gaps, strict=True)]
-        return _like(column, np.array([*words, None], object)[codes])
-    values = written.values(["" if cell is None else cell for cell in cells])
-    bad = np.isnan(values) & ~np.array(gaps, bool)
+        words = [None if gap else cell for cell, gap in zip(cells.values, gaps, strict=True)]
+        return _like(column, np.array([*words, None], object)[cells.codes])
+    values = written.values(cells.values)
+    bad = np.isnan(values) & ~gaps
     if bad.any():
-        row = int(np.flatnonzero(np.append(bad, False)[codes])[0])
+        row = int(np.flatnonzero(np.append(bad, False)[cells.codes])[0])
+        (cell,) = listed(cells.values[cells.codes[row] :], 1)
         raise ValueError(
-            f"Expected {written.what} in column {quoted(column.name)}, got {cells[codes[row]]!r} "
-            f"in row {row}. Correct the cell, or leave it empty if it is not known."
+            f"Expected {written.what} in column {quoted(column.name)}, got {cell!r} in row {row}. "
+            "Correct the cell, or leave it empty if it is not known."
         )
-    none = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
-    values[np.array(gaps, bool)] = none
-    return _like(column, np.append(values, none)[codes])
+    values[gaps] = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+    return _like(column, cells.in_rows(values))
 
 
 def _has_type(column: Column) -> bool:

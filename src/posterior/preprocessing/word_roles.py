@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +11,6 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.cells import DAY, EPOCH
-from posterior.data.typing import Codes, Floats
 from posterior.preprocessing.dates import FoundDates, says_date, written_dates
 from posterior.preprocessing.number_roles import (
     FEW_ROWS,
@@ -20,7 +19,7 @@ from posterior.preprocessing.number_roles import (
     role_of_numbers,
 )
 from posterior.preprocessing.roles import ColumnRole
-from posterior.preprocessing.understood_cells import MARKS, WORDS, is_mark
+from posterior.preprocessing.text_cells import MARKS, WORDS, TextCells, Texts, listed
 from posterior.preprocessing.written_numbers import FoundNumbers, written_numbers
 
 MANY = 50  # values of a category
@@ -31,66 +30,30 @@ FORMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextCells:
-    """The different cells of a column, how often each occurs, and which of them each row has."""
-
-    name: str
-    values: list[str]
-    counts: Floats
-    codes: Codes  # -1 is none
-
-    @classmethod
-    def of(cls, column: nw.Series[Any]) -> TextCells:
-        values, codes = frames.different(column, column.name)
-        counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.float64)
-        if None in values:
-            gap = values.index(None)
-            codes = np.where(codes == gap, -1, codes - (codes > gap)).astype(np.int32)
-            counts = np.delete(counts, gap)
-        return cls(str(column.name), [v for v in values if v is not None], counts, codes)
-
-    def without(self, marks: set[str]) -> tuple[TextCells, dict[str, int]]:
-        """TextCells that say something, and how often each of the others occurs."""
-        gaps = np.array([is_mark(value, marks) for value in self.values], bool)
-        if not gaps.any():
-            return self, {}
-        place = np.append(np.where(gaps, -1, np.cumsum(~gaps) - 1), -1).astype(np.int32)
-        kept = [v for v, gap in zip(self.values, gaps, strict=True) if not gap]
-        found = TextCells(self.name, kept, self.counts[~gaps], place[self.codes])
-        told = {self.values[i]: int(self.counts[i]) for i in np.flatnonzero(gaps)}
-        return found, told
-
-    def in_rows(self, values: Any) -> Any:
-        """FoundNumbers or moments of the different cells, row by row."""
-        none = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
-        return np.append(values, none)[self.codes]
-
-
 def role_of_words(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
     """What a column of text is, or as a person says."""
-    every = TextCells.of(column)
+    name = str(column.name)
     if column.dtype != nw.Boolean:
-        cells, marks = every.without(MARKS)
+        cells, marks = TextCells.of(column).without(MARKS)
         if asked in (None, "number") and (numbers := _numbers(cells, marks, asked)) is not None:
             return numbers
         if asked in (None, "date") and (dates := _dates(cells, marks, asked)) is not None:
             return dates
         if asked in ("number", "date"):
             row = int(np.argmax(cells.codes >= 0))
-            got = repr(cells.values[cells.codes[row]]) if cells.values else "none"
+            got = ", ".join(map(repr, listed(cells.values, 1))) or "none"
             raise ValueError(
-                f"Expected {asked}s in {every.name!r}, as asked, got {got} in row {row}. Read it "
+                f"Expected {asked}s in {name!r}, as asked, got {got} in row {row}. Read it "
                 f"as a category, or correct its cells."
             )
-    cells, marks = every.without(WORDS)
+    cells, marks = TextCells.of(column, repeated=True).without(WORDS)
     found = _category(cells, column.dtype == nw.Boolean)
     mixed = column.dtype in (nw.Object, nw.Unknown)  # of several types
     found = replace(found, gaps=() if marks or mixed else None)
     if asked is not None and found.distinct > 1:
         if asked == "boolean" and found.distinct > 2:
             raise ValueError(
-                f"Expected two values in {every.name!r}, to read it as boolean, got "
+                f"Expected two values in {name!r}, to read it as boolean, got "
                 f"{found.distinct:,}: {', '.join(found.examples[:3])}, ..."
             )
         found = replace(found, role=asked, used=True, reason=f"{asked}, as asked", flags=())
@@ -108,7 +71,7 @@ def _numbers(cells: TextCells, marks: dict[str, int], asked: str | None) -> Colu
     if role.used and role.role != "boolean":
         reason = role.reason if written.what == "numbers" else written.what
         if not found.plain:
-            reason += f", written as {cells.values[_longest(cells.values)]}"
+            reason += f", written as {_longest(cells.values)}"
         if found.ambiguous:
             sign = "point" if written.thousands == "." else "comma"
             apart = written.thousands in ",."
@@ -117,8 +80,14 @@ def _numbers(cells: TextCells, marks: dict[str, int], asked: str | None) -> Colu
         role = replace(role, role="number", reason=reason)
     if asked is not None and role.distinct > 1:
         role = replace(role, role="number", used=True, flags=())
-    odd = {cell: int(cells.counts[cells.values.index(cell)]) for cell in found.odd}
-    return _with_marks(replace(role, written=written, gaps=found.odd), {**marks, **odd})
+    marks |= _counted(cells, found.odd)
+    return _with_marks(replace(role, written=written, gaps=found.odd), marks)
+
+
+def _counted(cells: TextCells, odd: Collection[str]) -> dict[str, int]:
+    """How often some cells occur."""
+    every = listed(cells.values) if odd else []
+    return {cell: int(cells.counts[[v == cell for v in every]].sum()) for cell in odd}
 
 
 def _stay_names(found: FoundNumbers, marks: dict[str, int]) -> bool:
@@ -126,10 +95,9 @@ def _stay_names(found: FoundNumbers, marks: dict[str, int]) -> bool:
     return found.plain and not marks and len(np.unique(found.values)) <= FEW_ROWS
 
 
-def _longest(values: Sequence[str]) -> int:
-    """Which of some cells shows best how they are written."""
-    some = values[:200]
-    return max(range(len(some)), key=lambda i: (len(some[i]) <= 20) * len(some[i]))
+def _longest(values: Texts) -> str:
+    """The cell that shows best how all are written."""
+    return max(listed(values, 200), key=lambda cell: (len(cell) <= 20) * len(cell))
 
 
 def _dates(cells: TextCells, marks: dict[str, int], asked: str | None) -> ColumnRole | None:
@@ -147,9 +115,8 @@ def _dates(cells: TextCells, marks: dict[str, int], asked: str | None) -> Column
         role = role_of_dates(cells.name, (values - EPOCH) / DAY, reason)
     role = replace(role, written=found.written, gaps=found.odd)
     if role.used and found.ambiguous:
-        role = _with_either(role, found, cells.values[0])
-    odd = {cell: int(cells.counts[cells.values.index(cell)]) for cell in found.odd}
-    return _with_marks(role, {**marks, **odd})
+        role = _with_either(role, found, *listed(cells.values, 1))
+    return _with_marks(role, marks | _counted(cells, found.odd))
 
 
 def _with_either(role: ColumnRole, found: FoundDates, example: str) -> ColumnRole:

@@ -15,6 +15,14 @@ from functools import lru_cache
 import numpy as np
 
 from posterior.data.typing import Floats
+from posterior.preprocessing.text_cells import (
+    MANY,
+    Texts,
+    as_arrow,
+    chosen,
+    letters_of,
+    listed,
+)
 
 CURRENCIES = {
     "dollars": ("$", "US$", "USD", "A$", "C$", "CA$", "AU$", "NZ$", "HK$", "S$"),
@@ -35,7 +43,6 @@ SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "mn": 1e6, "B": 1e9, "bn": 1
 MINUS, APOSTROPHE = "\u2212", "\u2019"
 SPACES = " \u00a0\u2009\u202f\t"  # also thin ones, and those that keep a line together
 SOME = 500  # different cells that show whether a closer look pays
-MANY = 5_000  # different cells that Arrow reads sooner than Python
 SHARE = 0.99  # of the cells are numbers, or the column holds something else
 WITH_UNIT = 0.8  # of the cells carry the unit; a zero may stand without
 FEW = 5  # different numbers with a unit of letters may be names: 2WD and 4WD
@@ -45,7 +52,7 @@ _CELL = re.compile(
     rf"(?:\d[\d.,'{APOSTROPHE}{SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?\s*"
     rf"(?P<after>[^\d\s()+\-.,'][^\d()]{{0,14}}?)?\s*\)?"
 )
-_PADDED = re.compile(r"[+-]?0\d+")
+_PADDED = re.compile(rb"^\s*[+-]?0\d+\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -65,7 +72,7 @@ class WrittenNumbers:
         (unit, *_) = self.units
         return NAMED.get(unit, "percent" if unit == "%" else f"numbers of {unit}")
 
-    def values(self, cells: Sequence[str]) -> Floats:
+    def values(self, cells: Texts) -> Floats:
         """The number of each cell, NaN where it is none."""
         if len(cells) > MANY:
             try:
@@ -89,34 +96,35 @@ class WrittenNumbers:
         negative = found["open"] or found["sign"] in ("-", MINUS) or found["inner"] == "-"
         return -value if negative else value
 
-    def _by_arrow(self, cells: Sequence[str]) -> Floats:
+    def _by_arrow(self, cells: Texts) -> Floats:
         """The same of many cells."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        texts = pa.array(cells, pa.string())
-        fits = pc.match_substring_regex(texts, f"^(?:{_pattern(self).pattern})$")
-        bare = pc.if_else(fits, texts, pa.scalar(None, pa.string()))
+        bare, letters = as_arrow(cells), letters_of(cells)
+        if b"e-" in letters or b"E-" in letters:
+            return self._one_by_one(cells)
+        fits = pc.match_substring_regex(bare, f"^(?:{_pattern(self).pattern})$")
+        if not pc.all(fits).as_py():
+            bare = pc.if_else(fits, bare, pa.scalar(None, pa.string()))
         for unit in self.units:
             bare = pc.replace_substring(bare, unit, "")
-        negative = pc.match_substring(bare, "-")
-        for sign in (MINUS, "("):
-            negative = pc.or_(negative, pc.match_substring(bare, sign))
-        tiny = pc.or_(pc.match_substring(bare, "e-"), pc.match_substring(bare, "E-"))
+        negative = np.zeros(len(bare), bool)
+        for sign in filter(lambda sign: sign.encode() in letters, ("-", MINUS, "(")):
+            negative |= pc.equal(pc.match_substring(bare, sign), True).to_numpy(False)
         for sign in ("-", "+", MINUS, "(", ")", *self._signs, *SPACES):
-            bare = pc.replace_substring(bare, sign, "")
-        bare = pc.replace_substring(bare, self.decimal, ".")
+            if sign.encode() in letters:
+                bare = pc.replace_substring(bare, sign, "")
+        if self.decimal != ".":
+            bare = pc.replace_substring(bare, self.decimal, ".")
         try:
             values = pc.cast(bare, pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:  # thousands and millions by their letters
             return self._one_by_one(cells)
-        if pc.any(tiny).as_py():
-            return self._one_by_one(cells)
-        signs = negative.fill_null(False).to_numpy(zero_copy_only=False)
-        return np.asarray(np.where(signs, -values, values))
+        return np.where(negative, -values, values) if negative.any() else np.array(values)
 
-    def _one_by_one(self, cells: Sequence[str]) -> Floats:
-        return np.array([self._value(cell) for cell in cells], np.float64)
+    def _one_by_one(self, cells: Texts) -> Floats:
+        return np.array([self._value(cell) for cell in listed(cells)], np.float64)
 
 
 @lru_cache(maxsize=256)
@@ -147,29 +155,31 @@ class FoundNumbers:
     ambiguous: bool  # whether the comma may stand for the other thing
 
 
-def written_numbers(
-    cells: Sequence[str], counts: Floats, *, sure: bool = False
-) -> FoundNumbers | None:
+def written_numbers(cells: Texts, counts: Floats, *, sure: bool = False) -> FoundNumbers | None:
     """How the different cells of a column are numbers, if they are.
 
     `sure` is a column that a person calls numbers: whatever is none is odd.
     """
-    some = [found for cell in cells[:SOME] if (found := _CELL.fullmatch(cell.strip()))]
+    first = listed(cells, SOME)
+    some = [found for cell in first if (found := _CELL.fullmatch(cell.strip()))]
     least = 0.0 if sure else 0.95 * min(len(cells), SOME)
     if not some or len(some) < least:
         return None
     units = _units(some)
     if units is None:
         return None
-    signs = {sign for _, sign in CONVENTIONS if sign in ",." or any(sign in c for c in cells)}
-    signs |= {" "} if any(s in c for c in cells[:SOME] for s in SPACES) else set()
-    signs |= {"'"} if any(APOSTROPHE in c for c in cells[:SOME]) else set()
+    letters = letters_of(cells)
+    signs = {sign for _, sign in CONVENTIONS if sign in ",." or sign.encode() in letters}
+    signs |= {" "} if any(space.encode() in letters for space in SPACES) else set()
+    signs |= {"'"} if APOSTROPHE.encode() in letters else set()
     best: tuple[float, WrittenNumbers, Floats] | None = None
     same: list[WrittenNumbers] = []
     for decimal, thousands in CONVENTIONS:
         if thousands not in signs:
             continue
         written = WrittenNumbers(decimal, thousands, units)
+        if best is not None and best[0] > counts.sum() - np.isnan(written.values(first)).sum():
+            continue  # it reads fewer than another
         values = written.values(cells)
         fitting = float(counts[~np.isnan(values)].sum())
         if best is None or fitting > best[0]:
@@ -177,22 +187,23 @@ def written_numbers(
         elif fitting == best[0] and not np.array_equal(values, best[2], equal_nan=True):
             same.append(written)
         sums_of_money = written.what in CURRENCIES
-        if best[0] == counts.sum() and not sums_of_money and not any("," in c for c in cells):
+        if best[0] == counts.sum() and not sums_of_money and b"," not in letters:
             break
     assert best is not None
     fitting, written, values = best
     if same and written.what in CURRENCIES:  # of money, three digits are thousands
-        apart = (w for w in (written, *same) if any(w.thousands in cell for cell in cells))
+        apart = (w for w in (written, *same) if w.thousands.encode() in letters)
         written = next(apart, written)
         values = written.values(cells)
-    odd = tuple(cell for cell, gap in zip(cells, np.isnan(values), strict=True) if gap)
+    odd = tuple(dict.fromkeys(listed(chosen(cells, np.isnan(values)))))
     if not fitting or (not sure and (fitting < SHARE * counts.sum() or len(odd) > FEW)):
         return None
-    if any(_PADDED.fullmatch(cell.strip()) for cell in cells) and not sure:
+    if not units and not sure and _PADDED.search(letters):
         return None  # 007 is a name
     if units and units[0][0].isalpha() and len(np.unique(values)) < FEW and not sure:
         return None
-    plain = not odd and all(_PLAIN.fullmatch(cell.strip()) for cell in cells)
+    plain = not odd and all(_PLAIN.fullmatch(cell.strip()) for cell in first)
+    plain = plain and all(_PLAIN.fullmatch(cell.strip()) for cell in listed(cells))
     return FoundNumbers(written, values, odd, plain, bool(same))
 
 
