@@ -164,7 +164,7 @@ def test_a_repeated_number_far_from_the_others_is_suspected(mark: int) -> None:
     ages = np.random.default_rng(0).integers(18, 80, N)
     ages[::20] = mark
     found = role(ages, "age")
-    assert found.used and f"is {mark} in 12 rows" in flagged(found, "mark")
+    assert found.used and f"is {mark} in 12 rows" in flagged(found, "sentinel")
     assert role(np.where(ages == mark, 81, ages), "age").flags == ()
 
 

@@ -148,5 +148,5 @@ def _with_mark(found: ColumnRole, values: Floats, rest: Floats) -> ColumnRole:
                 f"{found.name} is {number_text(end)} in {n:,} rows and from {low} to {high} in all "
                 "others: it may stand for a missing cell."
             )
-            return found.flagged("mark", "warning", text)
+            return found.flagged("sentinel", "warning", text)
     return found

@@ -29,6 +29,7 @@ def boundary(
     """Posteriors of the chosen kind of model, fitted to two columns alone."""
     columns = {c.name: c for c in roles.table_columns if c.role in ("number", "date")}
     telling = [n for n in ranked if n in columns and columns[n].distinct > 5]
+    telling.sort(key=lambda n: columns[n].role == "date")  # numbers first: axes show numbers
     if len(telling) < 2:
         return None
     x_name, y_name = telling[:2]
