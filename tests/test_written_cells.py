@@ -87,6 +87,7 @@ def test_numbers_written_in_any_style_are_read_back_exactly(style: Any, values: 
         (["1,00,000", "2,500", "12"], [1e5, 2500, 12]),
         (["$1.5 bn", "$20 k", "$3"], [1.5e9, 2e4, 3]),
         (["1.234 €", "12.500 €"], [1234, 12500]),
+        (["1,234", "17", "250"], [1234, 17, 250]),
     ],
     ids=str,
 )
@@ -146,8 +147,8 @@ def test_marks_among_numbers_are_missing(mark: str) -> None:
 
 
 def test_marks_among_words_are_missing_too_and_unknown_is_a_word() -> None:
-    found = role(["red", "blue", "?", "unknown"] * 20)
-    assert (found.role, found.distinct, found.missing) == ("category", 3, 20)
+    found = role(["red", "n/a", "?", "unknown"] * 20)
+    assert (found.role, found.distinct, found.missing) == ("category", 2, 40)
     frame = pd.DataFrame({"color": ["red", "blue", "?", "NA"] * 20, "y": ["a", "b"] * 40})
     prepared = infer(frame, "y").prepare(frame)["color"]
     assert prepared.isna().sum() == 40
@@ -264,7 +265,9 @@ def test_parts_that_do_not_vary_are_left_away() -> None:
     week = [datetime(2024, 1, 1) + timedelta(days=i % 5) for i in range(N)]
     firsts = [datetime(1900 + i, 1, 1) for i in range(100)]
     assert role(week).parts == ()
-    assert role(firsts).parts == ("weekday",)
+    assert role(firsts).parts == ()
+    months = [day.strftime("%b-%Y") for day in DAYS]
+    assert role(months).parts == ("month",)
 
 
 # --- row numbers and codes ------------------------------------------------------------------------
@@ -286,6 +289,8 @@ def test_whole_numbers_that_are_called_codes_are_categories() -> None:
     found = role(codes, "Zip Code")
     assert found.role == "category" and "--as 'Zip Code=number'" in flagged(found, "codes")
     assert role(codes, "income").role == "number"
+    masked = role([f"{code % 900}xx" for code in np.arange(N) % 40 + 100], "zip_code")
+    assert masked.role == "category"
 
 
 # --- as a person says -----------------------------------------------------------------------------

@@ -26,9 +26,17 @@ def parts_of(days: Floats, n_rows: int) -> tuple[str, ...]:
     for name, least in SPANS.items():
         different = np.count_nonzero(np.bincount(_numbered(days, name)))
         enough = name == "hour" or n_rows >= ROWS_EACH * different
+        if name == "weekday" and _are_months(days):
+            continue
         if different > 1 and span > least and enough:
             found.append(name)
     return tuple(found)
+
+
+def _are_months(days: Floats) -> bool:
+    """Whether all are the first day of a month, which stands for the whole of it."""
+    whole = np.floor(days).astype(np.int64).astype("datetime64[D]")
+    return bool((whole == whole.astype("datetime64[M]")).all())
 
 
 def part(days: Floats, name: str) -> Floats | list[str | None]:

@@ -122,10 +122,14 @@ def _rise_evenly(values: Floats) -> bool:
 
 def _names_kinds(n: int, distinct: int, name: str) -> bool:
     """Whether whole numbers that repeat are called a zip code, a type, or the id of something."""
+    return is_called_kind(name) and 2 < distinct <= n / 2
+
+
+def is_called_kind(name: str) -> bool:
+    """Whether the name of a column says zip code, type, id, ..."""
     words = words_of(name)
     called = bool(words) and (words[-1] in KINDS or bool(ID_NAME.search(name)))
-    called = called or bool({"zip", "postal", "plz"} & set(words))
-    return called and 2 < distinct <= n / 2
+    return called or bool({"zip", "postal", "plz"} & set(words))
 
 
 def _with_mark(found: ColumnRole, values: Floats, rest: Floats) -> ColumnRole:

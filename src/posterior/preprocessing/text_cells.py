@@ -27,7 +27,9 @@ _SAID = {
 MARKS = frozenset(  # of a cell that is not known, among numbers or dates
     _SIGNS | {spelled for w in _SAID for spelled in (w, w.upper(), w.capitalize(), w.title())}
 )
-WORDS = frozenset({*MISSING, "<NA>", "#N/A", "NaT"})  # the same, among words: Nan is a first name
+WORDS = frozenset(
+    {*MISSING, "n/a", "<NA>", "#N/A", "NaT"}
+)  # the same, among words: Nan is a first name
 
 
 @dataclass(frozen=True, slots=True, eq=False)

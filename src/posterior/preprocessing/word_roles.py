@@ -14,13 +14,14 @@ from posterior.data.cells import DAY, EPOCH
 from posterior.preprocessing.dates import FoundDates, says_date, written_dates
 from posterior.preprocessing.number_roles import (
     FEW_ROWS,
+    is_called_kind,
     one_value,
     role_of_dates,
     role_of_numbers,
 )
 from posterior.preprocessing.roles import ColumnRole
 from posterior.preprocessing.text_cells import MARKS, WORDS, TextCells, Texts, listed
-from posterior.preprocessing.written_numbers import FoundNumbers, written_numbers
+from posterior.preprocessing.written_numbers import CURRENCIES, FoundNumbers, written_numbers
 
 MANY = 50  # values of a category
 FORMS = {
@@ -62,7 +63,7 @@ def role_of_words(column: nw.Series[Any], asked: str | None = None) -> ColumnRol
 
 def _numbers(cells: TextCells, marks: dict[str, int], asked: str | None) -> ColumnRole | None:
     found = written_numbers(cells.values, cells.counts, sure=asked is not None)
-    if found is None or (asked is None and _stay_names(found, marks)):
+    if found is None or (asked is None and _stay_names(cells.name, found, marks)):
         return None
     if asked is not None and cells.counts[~np.isnan(found.values)].sum() < cells.counts.sum() / 2:
         return None
@@ -71,7 +72,7 @@ def _numbers(cells: TextCells, marks: dict[str, int], asked: str | None) -> Colu
     if role.used and role.role != "boolean":
         reason = role.reason if written.what == "numbers" else written.what
         if not found.plain:
-            reason += f", written as {_longest(cells.values)}"
+            reason += f", written as {_longest(cells.values).strip()}"
         if found.ambiguous:
             sign = "point" if written.thousands == "." else "comma"
             apart = written.thousands in ",."
@@ -90,8 +91,10 @@ def _counted(cells: TextCells, odd: Collection[str]) -> dict[str, int]:
     return {cell: int(cells.counts[[v == cell for v in every]].sum()) for cell in odd}
 
 
-def _stay_names(found: FoundNumbers, marks: dict[str, int]) -> bool:
-    """Digits that some table holds as text, and that are few, are names."""
+def _stay_names(name: str, found: FoundNumbers, marks: dict[str, int]) -> bool:
+    """Digits that some table holds as text, and that are few, are names; so are codes: 172xx."""
+    if found.written.units and is_called_kind(name):
+        return found.written.what not in CURRENCIES
     return found.plain and not marks and len(np.unique(found.values)) <= FEW_ROWS
 
 
@@ -147,7 +150,7 @@ def _category(cells: TextCells, truths: bool) -> ColumnRole:
     if n >= FEW_ROWS and distinct > 0.9 * n:
         share = "all" if distinct == n else f"{distinct:,} of {n:,}"
         return role("identifier", False, f"{share} values differ").flagged(
-            "identifier", "note", f"{name} tells the rows apart ({share} differ) and is left out."
+            "identifier", "note", f"{name} identifies each row ({share} differ) and is left out."
         )
     if n >= FEW_ROWS and distinct > max(FEW_ROWS, n / 2):
         reason = f"{distinct:,} different values in {n:,} cells"

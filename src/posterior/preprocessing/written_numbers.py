@@ -204,7 +204,8 @@ def written_numbers(cells: Texts, counts: Floats, *, sure: bool = False) -> Foun
         return None
     plain = not odd and all(_PLAIN.fullmatch(cell.strip()) for cell in first)
     plain = plain and all(_PLAIN.fullmatch(cell.strip()) for cell in listed(cells))
-    return FoundNumbers(written, values, odd, plain, bool(same))
+    either = bool(same) and all(any(sign in cell for sign in ",.") for cell in listed(cells))
+    return FoundNumbers(written, values, odd, plain, either)
 
 
 def _units(found: Sequence[re.Match[str]]) -> tuple[str, ...] | None:

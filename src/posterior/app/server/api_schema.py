@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from posterior.app.server.served_columns import Column
+from posterior.preprocessing.text_cells import MARKS
 from posterior.sources.files import MISSING, column_named
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ def _spelled(text: str, values: Sequence[str], spelled: Mapping[str, str]) -> st
 
 
 def _number(column: Column, cell: Cell) -> float | None:
-    name = column.name
-    if cell is None or (isinstance(cell, str) and cell.strip() in MISSING):
+    name, marks = column.name, MISSING if column.written is None else MARKS
+    if cell is None or (isinstance(cell, str) and cell.strip() in marks):
         return None
     if isinstance(cell, str) and column.written is not None:
         (written,) = column.written.values([cell])
