@@ -59,7 +59,7 @@ class Cells:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        cells = column.drop_null()
+        cells = column.drop_null() if column.null_count else column
         if not len(cells):
             return cls()
         first = cells[:FIRST]  # which show at once what a column is not
