@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, time, timedelta, timezone
 from typing import Any
 
 import numpy as np
@@ -244,6 +244,13 @@ def test_a_time_in_the_study_is_no_date() -> None:
 
 def test_a_time_of_day_is_hours() -> None:
     assert numbers([f"{i % 24}:{30 * (i % 2):02}" for i in range(48)])[:4] == [0, 1.5, 2, 3.5]
+
+
+def test_times_of_day_and_lengths_of_time_are_numbers() -> None:
+    times = role([time(i % 24) for i in range(N)])
+    lengths = role(pd.to_timedelta(np.arange(N) ** 2, "h"))
+    assert (times.role, times.high, times.parts) == ("number", 23 / 24, ())
+    assert (lengths.role, lengths.reason) == ("number", "lengths of time, in days")
 
 
 def test_a_day_that_no_calendar_has_is_no_date() -> None:

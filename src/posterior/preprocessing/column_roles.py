@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date, time, timedelta
 from shlex import quote
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from posterior.data import frames
 from posterior.preprocessing.dates import WrittenDates, as_dates, counted_dates
@@ -42,8 +44,12 @@ def role_of(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
     if kind != "number" or asked in ("category", "text", "boolean"):
         return role_of_words(column, asked)
     numbers = frames.numbers(column)
-    if _are_times(column):
+    times = _times(column)
+    if times == "dates":
         return role_of_dates(name, numbers)
+    if times is not None:
+        found = role_of_numbers(name, numbers)
+        return replace(found, reason=times) if found.role == "number" else found
     written = counted_dates(numbers, name) if asked is None else None
     if asked == "date":
         written = as_dates(numbers, name)
@@ -55,9 +61,18 @@ def role_of(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
     return _kinds(column) if found.reason == KIND_NAMES else found
 
 
-def _are_times(column: nw.Series[Any]) -> bool:
+def _times(column: nw.Series[Any]) -> str | None:
+    """Whether cells are dates, times of day or lengths of time; None if they are numbers."""
     known = column.drop_nulls()
-    return column.dtype.is_temporal() or (len(known) > 0 and isinstance(known[0], frames.TIMES))
+    if not len(known) or column.dtype.is_numeric():
+        return None
+    first = known[0]
+    if isinstance(first, date | np.datetime64):
+        return "dates"
+    if isinstance(first, time):
+        return "times of day, as parts of a day"
+    lengths = isinstance(first, timedelta | np.timedelta64)
+    return "lengths of time, in days" if lengths else None
 
 
 def _counted(column: nw.Series[Any], written: WrittenDates) -> ColumnRole:
