@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 551,
-    n_lines: 70_988,
+    n_files: 559,
+    n_lines: 72_401,
 }
 
 

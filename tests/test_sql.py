@@ -495,7 +495,7 @@ def fish(n: int = 200) -> pd.DataFrame:
             "tagged": random.random(n) < 0.3 + 0.3 * salmon,
             "caught": [
                 datetime.datetime(2024, 3, 1) + datetime.timedelta(days=float(d))
-                for d in random.integers(0, 60, n) + 20 * salmon + 0.25
+                for d in random.integers(0, 70, n) + 20 * salmon + random.integers(1, 8, n) / 8
             ],
             "species": np.where(salmon, "salmon", "bass"),
         }
@@ -522,7 +522,8 @@ def fish(n: int = 200) -> pd.DataFrame:
 def test_a_model_of_a_file_reads_columns_by_their_roles(model, reads, dialect):
     frame = fish()
     found = infer(frame, "species")
-    assert [c.role for c in found.table] == ["number", "category", "boolean", "date"]
+    assert [c.role for c in found.table_columns] == ["number", "category", "boolean", "date"]
+    assert found["caught"].parts == ("month", "weekday", "hour")
     fitted = TableClassifier(model, found, reads=reads, calibrator=Temperature(1.7))
     fitted.fit(frame, "species")
     answer = check(fitted, frame.drop(columns="species"), dialect, explain=True)

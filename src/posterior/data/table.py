@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, time
 from html import escape
 from typing import Any
 
@@ -62,6 +63,8 @@ def text(value: Any) -> str:
     """A value for people: four digits or all before the point, a dash for what is not known."""
     if value is None:
         return "-"
+    if isinstance(value, datetime) and value.time() == time.min:
+        return str(value.date())
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)

@@ -143,7 +143,7 @@ class TableClassifier(BaseClassifier):
         """The columns that the model is given, of those that are used."""
         if self.reads == "documents":
             return self.roles.text
-        return self.roles.used if self.reads == "everything" else self.roles.table
+        return self.roles.used if self.reads == "everything" else self.roles.table_columns
 
     def read(self, X: Any) -> Any:
         """What the model is given of a frame."""
@@ -203,7 +203,10 @@ class TableClassifier(BaseClassifier):
     def evidence(self, X: Any) -> Evidence:
         """The additive terms of each class's score before calibration, per column."""
         check_is_fitted(self)
-        found: Evidence = self.model_.evidence(self.read(X))
+        return self._terms(self.model_.evidence(self.read(X))).joined(self.roles.origins)
+
+    def _terms(self, found: Evidence) -> Evidence:
+        """One term of each column that the model is given."""
         if self.reads != "numbers":
             return found
         names = self.numbers_.names()
@@ -240,8 +243,11 @@ class TableClassifier(BaseClassifier):
                 f"Expected a model of the columns themselves to draw rows from, got "
                 f"{type(self.model_).__name__} of numbers made of them."
             )
-        drawn: tuple[Any, Array] = self.model_.sample(n, random_state)
-        return drawn
+        X, groups = self.model_.sample(n, random_state)
+        table = frames.as_frame(X)
+        if table is None or not self.roles.origins:
+            return X, groups
+        return table.drop(*self.roles.origins).to_native(), groups  # parts of dates are no columns
 
     @_model_has("partial_fit")
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

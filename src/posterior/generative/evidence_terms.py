@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from posterior.data.table import text
 from posterior.data.typing import Array, Floats
 
+TOGETHER = " × "  # between the columns of one term
 BAR = 12  # characters of the longest bar
 SHOWN = 15  # features that are printed one by one, if there are more than one more
 
@@ -27,6 +28,18 @@ class Evidence:
     def log_joint(self) -> Floats:
         """The sum of prior and terms, (n, k)."""
         return self.log_prior + self.terms.sum(axis=2)
+
+    def joined(self, origins: Mapping[str, str]) -> Evidence:
+        """Terms of what was made of one column together, by the name of that column."""
+        if not origins:
+            return self
+        told = [str(name).split(TOGETHER) for name in self.feature_names]
+        names = [TOGETHER.join(dict.fromkeys(origins.get(n, n) for n in each)) for each in told]
+        places = {name: j for j, name in enumerate(dict.fromkeys(names))}
+        terms = np.zeros((*self.terms.shape[:2], len(places)))
+        for j, name in enumerate(names):
+            terms[:, :, places[name]] += self.terms[:, :, j]
+        return replace(self, terms=terms, feature_names=np.array([*places], object))
 
     def weights(self, of: int, against: int) -> Floats:
         """Each feature's log-odds for one class against another, (n, d)."""

@@ -12,6 +12,7 @@ from posterior.data.typing import Floats
 from posterior.plots import look
 
 MOST = 12  # values that are drawn
+A_YEAR = 365.25  # days
 ROW, LOW_ROW = 22, 15  # pixels of a value, and of a class among many
 
 
@@ -23,6 +24,7 @@ def distribution(
     grid: ArrayLike | None = None,
     density: ArrayLike | None = None,
     target: str = "class",
+    dates: bool = False,
 ) -> look.Chart:
     """A histogram of numbers by class, under the densities that a model fitted to them.
 
@@ -41,6 +43,8 @@ def distribution(
         Points of the curves π_k p(x | k).
     target : str, default="class"
         What the classes are.
+    dates : bool, default=False
+        Whether the numbers are days since 1970, and shown as dates.
 
     Returns
     -------
@@ -52,14 +56,17 @@ def distribution(
     table = look.numbers("counts", counts, len(names), len(ends) - 1)
     title = look.heading(f"{name}, by {target}", [])
     across = alt.Scale(domain=[float(ends[0]), float(ends[-1])], nice=False, zero=False)
-    x = alt.X("from:Q", bin="binned", scale=across, axis=_numbers_across(name, ends))
+    x = alt.X("from:Q", bin="binned", scale=across, axis=_numbers_across(name, ends, dates))
     many = len(names) > len(look.PALETTE)
     bars = alt.Chart(alt.InlineData(values=_bars(names, ends, table))).encode(
         x=x,
         x2="to:Q",
         tooltip=[
             alt.Tooltip("class:N", title=look.titled(target)),
-            *(alt.Tooltip(f"{field}:Q", format=look.DIGITS) for field in ("from", "to")),
+            *(
+                alt.Tooltip(f"{field}:Q", format=look.DIGITS)
+                for field in (() if dates else ("from", "to"))
+            ),
             alt.Tooltip("rows:Q", format=","),
         ],
     )
@@ -160,8 +167,13 @@ def shares(
     return look.sized(alt.layer(*layers), title).properties(height=alt.Step(ROW))
 
 
-def _numbers_across(name: str, ends: Floats) -> Any:
-    return look.number_axis(name, float(np.abs(ends).max()))
+def _numbers_across(name: str, ends: Floats, dates: bool = False) -> Any:
+    axis = look.number_axis(name, float(np.abs(ends).max()))
+    if dates:
+        form = "%b %Y" if ends[-1] - ends[0] > A_YEAR / 2 else "%d %b"
+        form = "%Y" if ends[-1] - ends[0] > 6 * A_YEAR else form
+        axis["labelExpr"] = f"utcFormat(datum.value * 86400000, '{form}')"
+    return axis
 
 
 def _bars(names: list[str], ends: Floats, table: Floats) -> list[dict[str, Any]]:

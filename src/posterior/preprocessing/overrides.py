@@ -33,3 +33,13 @@ def asked_as(options: Collection[str]) -> dict[str, str]:
             )
         found[name] = kind
     return found
+
+
+def checked(kinds: Mapping[str, str]) -> Mapping[str, str]:
+    """The same if all are kinds that there are."""
+    for name, kind in kinds.items():
+        if kind not in KINDS:
+            raise ValueError(
+                f"Expected {name!r} to be read as one of {', '.join(KINDS)}, got {kind!r}."
+            )
+    return kinds

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 import narwhals as nw
 
 from posterior.data import frames
-from posterior.data.cells import Column
+from posterior.data.cells import ArrayColumn, Column
 from posterior.data.one_row import OneRow
 from posterior.preprocessing.bands import Bands
+from posterior.preprocessing.date_parts import LEVELS, part
+from posterior.preprocessing.dates import WrittenDates
 from posterior.preprocessing.numbers import words
+from posterior.preprocessing.understood_cells import Written, understood
 from posterior.sources.files import column_named, columns_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
@@ -49,6 +52,33 @@ class ColumnRole:
     mean: float | None = None
     high: float | None = None
     flags: tuple[Flag, ...] = ()
+    written: Written | None = None  # how cells of text are numbers or dates
+    gaps: tuple[str, ...] | None = None  # cells that stand for missing ones; None: no cell is text
+    parts: tuple[str, ...] = ()  # of dates, what models read besides: month, weekday, hour
+
+    def read(self, column: Any) -> Any:
+        """The column with what its cells mean: text as numbers, dates and gaps."""
+        written = self.written
+        if written is None and self.role == "date" and _is_text(column):
+            written = WrittenDates()
+        if written is None and self.gaps is None:
+            return column
+        return understood(column, written, self.gaps or ())
+
+    def with_parts(self) -> tuple[ColumnRole, ...]:
+        """The column, and beside it month, weekday and hour of its dates."""
+        return self, *(
+            ColumnRole(
+                f"{self.name} {name}",
+                "number" if name == "hour" else "category",
+                self.used,
+                f"{name} of {self.name}",
+                LEVELS[name],
+                self.missing,
+                (),
+            )
+            for name in self.parts
+        )
 
     def flagged(self, kind: str, severity: str, text: str) -> ColumnRole:
         return replace(self, flags=(*self.flags, Flag(kind, severity, text)))
@@ -68,9 +98,19 @@ class Roles:
         return tuple(column for column in self.columns if column.used)
 
     @property
-    def table(self) -> tuple[ColumnRole, ...]:
-        """Columns that a model of tables reads."""
+    def table_columns(self) -> tuple[ColumnRole, ...]:
+        """Columns of the file that a model of tables reads."""
         return tuple(column for column in self.used if column.role in TABLE_ROLES)
+
+    @property
+    def table(self) -> tuple[ColumnRole, ...]:
+        """Columns that a model of tables is given: those of the file, and parts of dates."""
+        return tuple(part for column in self.table_columns for part in column.with_parts())
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """The column that each part of a date comes from."""
+        return {part.name: c.name for c in self.table_columns for part in c.with_parts()[1:]}
 
     @property
     def text(self) -> tuple[ColumnRole, ...]:
@@ -112,7 +152,8 @@ class Roles:
         return self[self.target].distinct if self.bands is None else len(self.bands.names)
 
     def __getitem__(self, name: str) -> ColumnRole:
-        return next(column for column in self.columns if column.name == name)
+        found = next((column for column in self.columns if column.name == name), None)
+        return found or next(column for column in self.table if column.name == name)
 
     def __deepcopy__(self, memo: Any) -> Roles:
         return self  # nothing in it changes
@@ -145,42 +186,67 @@ class Roles:
         Numbers by their bands, if there are some; those with fractions are names, such as "4.5".
         """
         if self.bands is not None:
-            return self.bands.labels(column)
+            return self.bands.labels(self[self.target].read(column))
         cells = [None if frames.missing(cell) else cell for cell in column.to_list()]
         fractions = any(isinstance(cell, float) and not cell.is_integer() for cell in cells)
         return frames.items(cells, self.target) if fractions else cells
 
+    def read(self, frame: Any) -> Any:
+        """The same table with cells of text as the numbers and dates that they mean."""
+        wanted = {self.time, self.weight, self.target if self.bands is not None else None}
+        written = {
+            column.name: column
+            for column in self.columns
+            if (column.used or column.name in wanted)
+            and (column.written is not None or column.gaps is not None or column.role == "date")
+        }
+        if not written:
+            return frame
+        if isinstance(frame, OneRow):
+            return OneRow(
+                tuple(written[c.name].read(c) if c.name in written else c for c in frame.columns)
+            )
+        table = frame_of(frame)
+        given = {name: table.get_column(name) for name in table.columns if name in written}
+        with ThreadPoolExecutor() as threads:
+            read = [*threads.map(lambda name: written[name].read(given[name]), given)]
+        changed = [c for c, was in zip(read, given.values(), strict=True) if c is not was]
+        return table.with_columns(*changed).to_native() if changed else frame
+
     def selected(self, frame: Any) -> Any:
-        """A frame of the columns that are used, as they are."""
+        """A frame of the columns that are used, read."""
         table = frame_of(frame)
         if not self.used:
             reasons = ", ".join(f"{c.name} ({c.reason or c.role})" for c in self.columns)
             raise ValueError(f"Expected a column to learn from, but none is used: {reasons}.")
-        return table.select(columns_named(table.columns, [c.name for c in self.used])).to_native()
+        names = columns_named(table.columns, [c.name for c in self.used])
+        return self.read(table.select(names).to_native())
 
     def prepare(self, frame: Any, text: bool = False) -> Any:
         """The columns that models of tables read, with those of text if asked.
 
-        Numbers as doubles, all else as words.
+        Numbers as doubles, all else as words; beside a date stand its parts.
         """
-        read = self.used if text else self.table
+        read = self.used if text else self.table_columns
         if isinstance(frame, OneRow):
             return self._one_row(frame, read)
         table = frame_of(frame)
-        if len(table) == 1 and all(role.role != "date" for role in read):
+        if len(table) == 1:
             return self._one_row(OneRow.of_frame(table), read)
         names = columns_named(table.columns, [role.name for role in read])
-        columns = {
-            r.name: _cells(table.get_column(n), r.role) for r, n in zip(read, names, strict=True)
-        }
+        columns: dict[str, Any] = {}
+        for name, role in zip(names, read, strict=True):
+            columns |= _cells(table.get_column(name), role)
         return frames.from_columns(columns, table.implementation).to_native()
 
     def _one_row(self, row: OneRow, read: Sequence[ColumnRole]) -> OneRow:
         """The same of a row alone."""
         cells = row.by_name()
         names = columns_named(row.names, [role.name for role in read])
-        found = [_cells(cells[n], role.role) for n, role in zip(names, read, strict=True)]
-        return OneRow.of([role.name for role in read], [cell[0] for cell in found])
+        found: dict[str, Any] = {}
+        for name, role in zip(names, read, strict=True):
+            found |= _cells(cells[name], role)
+        return OneRow.of([*found], [cell[0] for cell in found.values()])
 
     def documents(self, frame: Any) -> list[str | None]:
         """The text of each row; several columns become one document."""
@@ -205,26 +271,20 @@ def frame_of(frame: Any) -> nw.DataFrame[Any]:
     return table
 
 
-def _cells(column: Column, role: str) -> Any:
-    """A column as its role says, whatever type the file gave it."""
-    if role == "date" and isinstance(column, nw.Series) and column.dtype == nw.String:
-        return frames.numbers(nw.new_series(column.name, _dates(column), backend="pyarrow"))
-    if role in ("number", "date"):
-        return frames.numbers(column)
+def _cells(column: Column, role: ColumnRole) -> dict[str, Any]:
+    """A column as its role says, whatever type the file gave it, and its parts."""
+    column = role.read(column)
+    if role.role in ("number", "date"):
+        numbers = frames.numbers(column)
+        parts = {f"{role.name} {name}": part(numbers, name) for name in role.parts}
+        return {role.name: numbers, **parts}
     cells = words(column)
-    if role == "boolean":  # a file's TRUE is a frame's True
-        return [None if cell is None else cell.lower() for cell in cells]
-    return cells
+    if role.role == "boolean":  # a file's TRUE is a frame's True
+        cells = [None if cell is None else cell.lower() for cell in cells]
+    return {role.name: cells}
 
 
-def _dates(column: nw.Series[Any]) -> list[datetime | None]:
-    dates: list[datetime | None] = []
-    for row, cell in enumerate(column.to_list()):
-        try:
-            dates.append(None if cell is None else datetime.fromisoformat(cell))
-        except ValueError:
-            raise ValueError(
-                f"Expected dates such as 2024-01-31 in column {column.name!r}, got {cell!r} in row "
-                f"{row}."
-            ) from None
-    return dates
+def _is_text(column: Column) -> bool:
+    if isinstance(column, ArrayColumn):
+        return column.words is not None
+    return column.dtype == nw.String

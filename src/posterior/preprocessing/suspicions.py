@@ -32,7 +32,8 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any]) -> Roles:
             values = _values(cells, column)
             column = _leak(column, values[known], codes[known], roles.target)
             if column.role == "number":
-                column = _zeros(_codes(column, values), values)
+                column = column if column.written else _codes(column, values)  # kg are measured
+                column = _zeros(column, values)
         if column.used and column.missing > len(labels) / 2:
             share = column.missing / len(labels)
             column = column.flagged("missing", "note", f"{column.name} is missing in {share:.0%}.")

@@ -141,7 +141,7 @@ def compare(
     'Naive Bayes'
     """
     roles = roles or infer(frame, target)
-    rows = labeled_rows(frame, roles, folds, seed)
+    rows = labeled_rows(roles.read(frame), roles, folds, seed)
     tried = race(roles, rows.dealt, models, progress)
     classifier = Classifier(tolerance=tolerance, models=models, roles=roles)
     classifier.after(tried, rows.dealt, roles)

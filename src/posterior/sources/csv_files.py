@@ -6,6 +6,7 @@ stays a letter, and no guess depends on the first rows. What some rows say of a 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 COMMA = r"^\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*$"  # 72,36 as most of Europe writes it
 FRACTION = r",(\d|\d\d|\d{4,})\s*$"  # 1,234 may be a thousand
 PADDED = r"^\s*[+-]?0\d"  # 007 is a name
+TRUTH = r"^([tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$"
+FIRST = 100  # cells
 DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$"
 
 
@@ -48,23 +51,30 @@ class Cells:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        cells = column.drop_null()
+        cells = column.drop_null() if column.null_count else column
         if not len(cells):
             return cls()
+        first = cells[:FIRST]  # which show at once what a column is not
 
-        def are(pattern: str, some: Any = pc.all) -> bool:
-            return bool(some(pc.match_substring_regex(cells, pattern)).as_py())
+        def have(pattern: str, some: Any = cells) -> bool:
+            return bool(pc.any(pc.match_substring_regex(some, pattern)).as_py())
 
-        if are(NUMBER):
-            integers = _casts(pc.utf8_trim_whitespace(cells), pa.int64())
+        def are(pattern: str) -> bool:
+            shown = (pc.all(pc.match_substring_regex(some, pattern)) for some in (first, cells))
+            return all(each.as_py() for each in shown)
+
+        trimmed = _numbers(cells) if _numbers(first) is not None else None
+        if trimmed is not None:
+            integers = _casts(trimmed, pa.int64())
             commas = not pc.any(pc.match_substring(cells, ".")).as_py()
-            return cls(True, integers, True, commas, False, are(PADDED, pc.any), False, False)
+            padded = have(PADDED, cells if integers else first)  # 007.5 is no name
+            return cls(True, integers, True, commas, False, padded, False, False)
         if are(COMMA):
-            signs = are(FRACTION, pc.any), are(PADDED, pc.any)
-            return cls(True, False, False, True, *signs, False, False)
-        booleans = pc.all(pc.is_in(pc.utf8_lower(cells), pa.array(["true", "false"]))).as_py()
+            return cls(True, False, False, True, have(FRACTION), have(PADDED), False, False)
+        if are(TRUTH):
+            return cls(True, False, False, False, False, False, True, False)
         dates = are(DATE) and _casts(cells, pa.timestamp("us"))
-        return cls(True, False, False, False, False, False, booleans, dates)
+        return cls(True, False, False, False, False, False, False, dates)
 
     @property
     def type(self) -> Any:
@@ -100,10 +110,11 @@ def typed(table: Any) -> Any:
     """Columns of text as numbers, dates or booleans, where all their cells are."""
     import pyarrow as pa
 
-    types = [
-        Cells.of(column).type if column.type == pa.string() else column.type
-        for column in table.columns
-    ]
+    def type_of(column: Any) -> Any:
+        return Cells.of(column).type if column.type == pa.string() else column.type
+
+    with ThreadPoolExecutor() as threads:  # Arrow lets others work
+        types = list(threads.map(type_of, table.columns))
     return cast(table, pa.schema(list(zip(table.column_names, types, strict=True))))
 
 
@@ -111,8 +122,9 @@ def cast(table: Any, schema: Any) -> Any:
     """Columns of text as the types that all their cells have."""
     import pyarrow as pa
 
-    pairs = zip(table.columns, schema.types, strict=True)
-    return pa.table([_converted(column, kind) for column, kind in pairs], schema=schema)
+    with ThreadPoolExecutor() as threads:
+        columns = list(threads.map(_converted, table.columns, schema.types))
+    return pa.table(columns, schema=schema)
 
 
 def quoted(text: str) -> str:
@@ -135,9 +147,31 @@ def _converted(column: Any, kind: Any) -> Any:
         return pc.cast(column, kind)
     if kind == pa.bool_():
         return pc.equal(pc.utf8_lower(column), "true")
-    if kind in (pa.int64(), pa.float64()):
-        column = pc.replace_substring(pc.utf8_trim_whitespace(column), ",", ".")
-    return pc.cast(column, kind)
+    try:
+        return pc.cast(column, kind)
+    except pa.ArrowInvalid:  # of decimal commas, or with spaces around
+        return pc.cast(pc.replace_substring(pc.utf8_trim_whitespace(column), ",", "."), kind)
+
+
+def _numbers(cells: Any) -> Any:
+    """Cells of numbers without spaces around them, or None if some are no numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for some in (cells, pc.utf8_trim_whitespace(cells)):
+        try:
+            found = pc.cast(some, pa.float64())
+        except pa.ArrowInvalid:
+            continue
+        return some if pc.all(pc.is_finite(found)).as_py() or _written(some) else None
+    return None
+
+
+def _written(cells: Any) -> bool:
+    """Whether all are written in digits: "inf" and "nan" are words."""
+    import pyarrow.compute as pc
+
+    return bool(pc.all(pc.match_substring_regex(cells, NUMBER)).as_py())
 
 
 def _casts(cells: Any, kind: Any) -> bool:

@@ -10,6 +10,8 @@ from typing import Literal
 from sqlglot import exp
 
 from posterior.data.typing import Array
+from posterior.preprocessing.date_parts import THURSDAY, WEEKDAYS
+from posterior.preprocessing.dates import MONTHS
 from posterior.sql.expressions import (
     SQL,
     between,
@@ -25,15 +27,19 @@ from posterior.sql.expressions import (
     number,
     or_else,
     over,
+    plus,
     text,
+    times,
+    word,
 )
 
 TABLE = "t"  # what the table is called inside the query
 SECONDS = 86400.0  # of a day
+PARTS = {"month": MONTHS, "weekday": WEEKDAYS}
 WHOLE = re.compile(r"-?\d+")
 REAL = re.compile(r"-?\d+\.\d+|-?\d+(\.\d+)?e[+-]\d+|-?\d{16,}")  # or many digits
 
-Reading = Literal["plain", "date", "boolean"]
+Reading = Literal["plain", "date", "boolean", "month", "weekday", "hour"]
 
 
 @dataclass
@@ -78,19 +84,37 @@ class Column:
         """The cell as a double; NULL if it is NaN or infinite."""
         if self.made is not None:
             return self.made.copy()
-        if self.reading == "date":
+        if self.reading in ("date", "hour"):
             seconds = exp.TimeToUnix(this=exp.cast(self.raw, "timestamp"))
-            return over(double(seconds), SECONDS)  # in days since 1970
+            days = over(double(seconds), SECONDS)  # since 1970
+            return days if self.reading == "date" else _floor(times(_rest(days), number(24.0)))
         x = double(self.raw)
         return cases([(is_finite(x), x.copy())])
 
     def as_words(self) -> SQL:
+        if self.reading in PARTS:
+            return self._part(PARTS[self.reading])
         return exp.Lower(this=text(self.raw)) if self.reading == "boolean" else text(self.raw)
+
+    def _part(self, names: Sequence[str]) -> SQL:
+        """The short name of a month or weekday."""
+        moment = exp.cast(self.raw, "timestamp")
+        if self.reading == "month":
+            place = double(exp.Extract(this=exp.var("MONTH"), expression=moment))
+        else:
+            days = _floor(over(double(exp.TimeToUnix(this=moment)), SECONDS))
+            weeks = over(plus(days, number(float(THURSDAY))), 7.0)
+            place = plus(_floor(times(_rest(weeks), number(7.0)), 0.5), number(1.0))
+        pairs = [
+            (between(place.copy(), i - 0.5, i + 0.5), word(name)) for i, name in enumerate(names, 1)
+        ]
+        return cases(pairs)
 
     def number(self, least: float = 0.0, missing: float | None = None) -> SQL:
         """A number; zero if it is closer to zero than `least`; `missing` stands for a gap."""
         x = _rounded(self.as_number(), least)
-        if missing is not None and self.made is None and self.reading != "date":
+        dated = self.reading in ("date", "hour")
+        if missing is not None and self.made is None and not dated:
             gap = is_missing(double(self.raw))  # an infinite cell is none, and stays NULL
             x = cases([(gap, number(missing))], x)
         elif missing is not None:
@@ -99,7 +123,7 @@ class Column:
 
     def number_or_infinity(self, least: float = 0.0) -> SQL:
         """The same, but for infinite cells, so that they are not missing ones."""
-        if self.made is not None or self.reading == "date":
+        if self.made is not None or self.reading in ("date", "hour"):
             return self.number(least)
         x = double(self.raw)
         return self.sheet.cell(self.name, _rounded(cases([(is_number(x), x.copy())]), least))
@@ -120,6 +144,15 @@ class Column:
     def numbers(self, made: Mapping[str, SQL]) -> list[Column]:
         """Numbers made of this column, by their names."""
         return [replace(self, name=name, made=value) for name, value in made.items()]
+
+
+def _floor(value: SQL, more: float = 0.0) -> SQL:
+    return exp.Floor(this=plus(value, number(more)) if more else value)
+
+
+def _rest(value: SQL) -> SQL:
+    """What is left of a number without the whole one below it."""
+    return exp.Paren(this=exp.Sub(this=value, expression=_floor(value.copy())))
 
 
 def _rounded(x: SQL, least: float) -> SQL:

@@ -84,6 +84,9 @@ def _sqlite(node: SQL) -> SQL:
     if isinstance(node, exp.TimeToUnix):  # TimeToUnix(CAST(x AS TIMESTAMP))
         arguments = [exp.Literal.string("%s"), node.this.this]
         return exp.Anonymous(this="STRFTIME", expressions=arguments)
+    if isinstance(node, exp.Extract):  # EXTRACT(MONTH FROM CAST(x AS TIMESTAMP))
+        arguments = [exp.Literal.string("%m"), node.expression.this]
+        return exp.cast(exp.Anonymous(this="STRFTIME", expressions=arguments), "int")
     return _materialized(node)
 
 

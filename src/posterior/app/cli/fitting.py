@@ -254,7 +254,7 @@ def _check_target(source: Files, target: str) -> None:
     """A look at the first rows: what is no class there is none in the rest."""
     import narwhals as nw
 
-    from posterior.preprocessing.infer_roles import role_of
+    from posterior.preprocessing.column_roles import role_of
     from posterior.preprocessing.targets import check_classes
 
     first = next(source.select([target]).batches(), None)

@@ -8,7 +8,9 @@ from sklearn.base import clone
 
 from posterior.app.report.report_schema import Boundary, BoundaryPoint
 from posterior.data import frames
+from posterior.data.cells import EPOCH
 from posterior.data.table import round_digits
+from posterior.data.typing import Array, Floats
 from posterior.estimators.pool.candidates import candidates
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 from posterior.evaluation.scores import measure
@@ -25,7 +27,9 @@ def boundary(
     rows: LabeledRows, roles: Roles, ranked: list[str], key: str, seed: int
 ) -> Boundary | None:
     """Posteriors of the chosen kind of model, fitted to two columns alone."""
-    telling = [n for n in ranked if roles[n].role in ("number", "date") and roles[n].distinct > 5]
+    columns = {c.name: c for c in roles.table_columns if c.role in ("number", "date")}
+    telling = [n for n in ranked if n in columns and columns[n].distinct > 5]
+    telling.sort(key=lambda n: columns[n].role == "date")  # numbers first: axes show numbers
     if len(telling) < 2:
         return None
     x_name, y_name = telling[:2]
@@ -43,7 +47,8 @@ def boundary(
     room = 0.05 * np.where(high > low, high - low, 1.0)
     x = np.linspace(low[0] - room[0], high[0] + room[0], WIDTH)
     y = np.linspace(low[1] - room[1], high[1] + room[1], HEIGHT)
-    grid = pa.table({x_name: np.tile(x, HEIGHT), y_name: np.repeat(y, WIDTH)})
+    cells = {x_name: np.tile(x, HEIGHT), y_name: np.repeat(y, WIDTH)}
+    grid = pa.table({n: _moments(v) if roles[n].role == "date" else v for n, v in cells.items()})
     with quiet():
         model = clone(candidate.classifier)
         folds = (rows.folds if rows.dealt.belonging is None else rows.held_out)[index]
@@ -68,6 +73,11 @@ def boundary(
         points=points,
         accuracy=accuracy,
     )
+
+
+def _moments(days: Floats) -> Array:
+    """Days since 1970 as the times that they are."""
+    return EPOCH + np.round(days * 86_400e6).astype("timedelta64[us]")
 
 
 def sampled_evenly(n: int, most: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -186,7 +186,7 @@ def _distributions(facts: Facts, classes: list[str], target: str) -> list[Figure
             share = [sum(c) / max(sum(map(sum, d.counts)), 1) for c in d.counts]
             curves = [[p * s for p in line] for line, s in zip(d.densities, share, strict=True)]
             chart = plots.distribution(
-                name, classes, d.edges, d.counts, d.grid or None, curves or None, target
+                name, classes, d.edges, d.counts, d.grid or None, curves or None, target, d.dates
             )
             chart = chart.properties(height=200) if len(classes) <= len(PALETTE) else chart
         else:

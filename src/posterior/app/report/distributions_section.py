@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def distributions(
         series = frame.get_column(column.name)
         if column.role in ("number", "date") and len(numbers) < most:
             cells = frames.numbers(series)
-            numbers.append(_number(column.name, cells, rows, parameters[column.name]))
+            found = _number(column.name, cells, rows, parameters[column.name])
+            numbers.append(replace(found, dates=column.role == "date"))
         elif column.role not in ("number", "date") and len(categories) < most:
             categories.append(
                 _category(column.name, series.to_list(), rows, parameters[column.name])

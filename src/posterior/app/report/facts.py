@@ -112,6 +112,7 @@ def study(
     started, clock = time.perf_counter(), Clock()
     with clock.step("columns"):
         roles = infer(frame, target, **overrides)
+        frame = roles.read(frame)
         table = frames.as_frame(frame)
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)
@@ -137,7 +138,7 @@ def study(
     with clock.step("evidence"):
         held_out_evidence = HeldOutEvidence.of(rows, given, seed) if given.roles.table else None
         evidence = [] if held_out_evidence is None else held_out_evidence.features()
-        plain = {column.name for column in roles.table}
+        plain = {column.name for column in roles.table_columns}
         telling = [feature.name for feature in evidence if feature.name in plain]
     with clock.step("distributions"):
         numbers: list[NumberDistribution] = []

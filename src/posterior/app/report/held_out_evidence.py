@@ -64,7 +64,8 @@ class HeldOutEvidence:
             found = model.evidence(cells)
             terms[np.ix_(place, known)] = found.terms
             log_prior[np.ix_(place, known)] = found.log_prior
-        names = [columns.source(column.name) for column in roles.table]
+        sources = columns.sources
+        names = [sources.get(column.name, column.name) for column in roles.table]
         terms, names = _by_name(terms, names)
         asked = np.isfinite(log_prior).any(axis=1)  # without some folds there is one class left
         said = index[asked], terms[asked], log_prior[asked]
@@ -107,7 +108,7 @@ class HeldOutEvidence:
         if place < len(self.index) and self.index[place] == row:  # it was asked before
             weights = self.terms[place, of] - self.terms[place, against]
         else:
-            told = self.columns.joined(model.evidence(cells))
+            told = model.evidence(cells).joined(self.columns.sources)
             weights = told.weights(known[of], known[against])[0]
         ranked = [int(j) for j in np.argsort(-weights, kind="stable") if weights[j] > 0.1][:most]
         given = frames.as_frame(self.rows.take(np.array([row])))

@@ -149,6 +149,7 @@ class NumberDistribution:
     densities: list[list[float]]  # p(x | class), by class
     means: list[float]
     deviations: list[float]
+    dates: bool = False  # whether the numbers are days since 1970
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,8 @@ def shown_columns(roles: Roles, ranked: list[str]) -> list[str]:
     """Identifiers, by which people know a row, then the most informative columns."""
     names = [c.name for c in roles.columns if c.role == "identifier"][:2]
     names += [c.name for c in roles.text]
-    return [*names, *(ranked or [c.name for c in roles.table])][:MOST_CELLS]
+    named = dict.fromkeys(roles.origins.get(name, name) for name in ranked)  # a date's month
+    return [*names, *(named or [c.name for c in roles.table_columns])][:MOST_CELLS]
 
 
 def row_values(frame: Any, row: int, names: list[str]) -> dict[str, str]:

@@ -40,6 +40,8 @@ from posterior.app.server.served import Served, decide
 from posterior.app.server.served_explanations import FARTHEST, reasons
 from posterior.app.server.trainings import Trainings
 from posterior.data.typing import Floats
+from posterior.preprocessing.bands import asked_in
+from posterior.preprocessing.overrides import Overrides, asked_as
 
 T = TypeVar("T")
 MODEL = Annotated[
@@ -170,10 +172,33 @@ class Api:
         bands: Annotated[
             str | None, Form(description="Classes of a number: 4, or cut points 10000,20000.")
         ] = None,
+        read_as: Annotated[
+            list[str] | None, Form(description="What columns are: zip=category, day=date.")
+        ] = None,
+        keep: Annotated[
+            list[str] | None, Form(description="Columns to learn from, whatever they look like.")
+        ] = None,
+        leave_out: Annotated[
+            list[str] | None, Form(description="Columns not to learn from.")
+        ] = None,
+        group: Annotated[
+            str | None, Form(description="The column whose rows of one value belong together.")
+        ] = None,
+        time: Annotated[
+            str | None, Form(description="The column that rows follow each other by.")
+        ] = None,
     ) -> TrainingFacts:
         """Compare models of a file, and keep the best; ask for its state until it is done."""
+        asked: Overrides = {
+            "kinds": asked_as(read_as or ()),
+            "keep": keep or [],
+            "leave_out": leave_out or [],
+            "group": group,
+            "time": time,
+            "bands": None if bands is None else asked_in(bands),
+        }
         start = self.trainings.start
-        return await self._in(self._batching, start, file.file, file.filename, target, bands)
+        return await self._in(self._batching, start, file.file, file.filename, target, asked)
 
     async def training(self, key: str) -> TrainingFacts:
         """Where a training is."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from posterior.app.server.served_columns import Column
+from posterior.preprocessing.text_cells import MARKS
 from posterior.sources.files import MISSING, column_named
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def _column(column: Column, cells: Sequence[Cell]) -> Any:
     import pyarrow as pa
 
     if column.kind == "number":
-        return pa.array([_number(column.name, cell) for cell in cells], pa.float64())
+        return pa.array([_number(column, cell) for cell in cells], pa.float64())
     if column.kind == "category":
         spelled = {value.casefold(): value for value in column.values}
         texts = (_text(cell) for cell in cells)
@@ -54,9 +55,14 @@ def _spelled(text: str, values: Sequence[str], spelled: Mapping[str, str]) -> st
     return text if text in values else spelled.get(text.casefold(), text)
 
 
-def _number(name: str, cell: Cell) -> float | None:
-    if cell is None or (isinstance(cell, str) and cell.strip() in MISSING):
+def _number(column: Column, cell: Cell) -> float | None:
+    name, marks = column.name, MISSING if column.written is None else MARKS
+    if cell is None or (isinstance(cell, str) and cell.strip() in marks):
         return None
+    if isinstance(cell, str) and column.written is not None:
+        (written,) = column.written.values([cell])
+        if not math.isnan(written):
+            return float(written)
     try:
         value = float(cell)
     except (ValueError, OverflowError):

@@ -14,6 +14,7 @@ from posterior.estimators import Additive, Classifier, KNeighborsClassifier, Tab
 from posterior.neighbors.mixed_rows import MixedRows
 from posterior.preprocessing.numbers import Levels
 from posterior.preprocessing.roles import MANY_VALUED, ColumnRole
+from posterior.preprocessing.understood_cells import Written
 from posterior.statistics import Counts, Moments
 from posterior.statistics.cross_products import CrossSums
 
@@ -34,6 +35,7 @@ class Column:
     typical: float | str | None = None
     whole: bool = False  # whether all numbers seen were
     values: tuple[str, ...] = ()
+    written: Written | None = None  # how people write the numbers
 
 
 def columns_of(model: Any) -> tuple[Column, ...]:
@@ -62,7 +64,7 @@ def _of_role(role: ColumnRole, values: dict[str, tuple[str, ...]]) -> Column:
     if role.role in ("number", "date"):
         kind: Kind = "number" if role.role == "number" else "date"
         whole = not any("." in example or "e" in example for example in role.examples)
-        return Column(role.name, kind, role.low, role.high, role.mean, whole)
+        return Column(role.name, kind, role.low, role.high, role.mean, whole, written=role.written)
     listed = values.get(role.name, tuple(sorted(role.examples)))
     if role.role == "boolean":  # as roles write them
         listed = tuple(sorted({value.lower() for value in listed}))

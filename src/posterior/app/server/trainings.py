@@ -20,6 +20,7 @@ from posterior.app.server.api_schema import TrainingFacts
 from posterior.app.server.refusals import Limits, RequestError
 from posterior.app.server.served import Served
 from posterior.app.server.uploads import check_safe, ending_of, shown_name, without
+from posterior.preprocessing.overrides import Overrides
 from posterior.storage import load
 
 NO_ROOM = "This machine has no room for the file."
@@ -50,7 +51,7 @@ class Trainings:
         self._closed = False
 
     def start(
-        self, content: BinaryIO, name: str | None, target: str, bands: str | None = None
+        self, content: BinaryIO, name: str | None, target: str, asked: Overrides
     ) -> TrainingFacts:
         """Keep a file, and train on it when those before are done."""
         ending = ending_of(name)
@@ -83,7 +84,7 @@ class Trainings:
         except OSError:
             self._set(training, state="failed", step="failed", error=NO_ROOM)
             raise RequestError(NO_ROOM, 507) from None
-        self._pool.submit(self._run, training, upload, bands)
+        self._pool.submit(self._run, training, upload, asked)
         return facts
 
     def facts(self, key: str) -> TrainingFacts:
@@ -124,11 +125,11 @@ class Trainings:
         for key in done[: max(0, len(self._all) - self._limits.kept)]:
             shutil.rmtree(self._all.pop(key).folder, ignore_errors=True)
 
-    def _run(self, training: Training, upload: Path, bands: str | None) -> None:
+    def _run(self, training: Training, upload: Path, asked: Overrides) -> None:
         try:
             self._set(training, state="running", step="starting")
             check_safe(upload)
-            found = self._work(training, upload, bands)
+            found = self._work(training, upload, asked)
             if "summary" not in found:
                 raise ValueError(found.get("error", ENDED))
             model = load(training.folder / worker.MODEL)
@@ -140,13 +141,13 @@ class Trainings:
         finally:
             upload.unlink(missing_ok=True)
 
-    def _work(self, training: Training, upload: Path, bands: str | None) -> dict[str, str]:
+    def _work(self, training: Training, upload: Path, asked: Overrides) -> dict[str, str]:
         """Let the worker train, and read what it writes; the last line counts."""
         task = {
             "upload": str(upload),
             "source": training.facts.source,
             "target": training.facts.target,
-            "bands": bands,
+            "asked": asked,
             "folder": str(training.folder),
             "most": self._limits.training_rows,
         }

@@ -18,7 +18,7 @@ from posterior.app import tables
 from posterior.app.server.api_schema import FileFacts
 from posterior.app.server.refusals import RequestError
 from posterior.app.server.served import Served, decide
-from posterior.preprocessing.infer_roles import role_of
+from posterior.preprocessing.column_roles import role_of
 from posterior.preprocessing.targets import is_continuous
 from posterior.sources import files, outputs, unpacking
 from posterior.sources.formats import ARCHIVE, ENDINGS, beginning_of, format_of

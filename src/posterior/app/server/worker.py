@@ -10,17 +10,19 @@ import json
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from posterior.preprocessing.overrides import Overrides
 
 PAGE, NUMBERS, MODEL = "report.html", "report.json", "model.posterior"
 
 
-def train(upload: str, source: str, target: str, bands: str | None, folder: str, most: int) -> str:
+def train(upload: str, source: str, target: str, asked: Overrides, folder: str, most: int) -> str:
     """Compare models of a file, write page, numbers and model of the best, and say which it is."""
     from posterior.app import models
     from posterior.app.report.facts import study
     from posterior.app.report.page import render
-    from posterior.preprocessing.bands import asked_in
     from posterior.sources import files
 
     n_rows = 0
@@ -34,10 +36,10 @@ def train(upload: str, source: str, target: str, bands: str | None, folder: str,
         target,
         source=source,
         notes=file.notes,
-        bands=None if bands is None else asked_in(bands),
         progress=lambda name, done, total: _tell(
             step=f"comparing: {name}" if done < total else "looking closer"
         ),
+        **asked,
     )
     _tell(step="drawing")
     place = Path(folder)

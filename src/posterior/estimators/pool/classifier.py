@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -65,6 +65,11 @@ class Classifier(Pool):
         can read the table in reasonable time.
     roles : Roles, optional
         What each column is; by default as `posterior.preprocessing.infer_roles.infer` says.
+    kinds : dict of str, optional
+        Columns by name, and what each is to be read as: number, category, date, text or boolean,
+        such as {"zip": "category"}.
+    keep, leave_out : list of str, optional
+        Columns that models should see, or should not, whatever they look like.
     group : str, optional
         The column whose rows of one value belong together, as those of a customer: they are held
         out together, so that no model is judged on rows of a customer whom it knows. It is not a
@@ -103,6 +108,9 @@ class Classifier(Pool):
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "models": [list, tuple, None],
         "roles": [Roles, None],
+        "kinds": [dict, None],
+        "keep": [list, tuple, set, None],
+        "leave_out": [list, tuple, set, None],
         "group": [str, None],
         "time": [str, None],
     }
@@ -113,12 +121,18 @@ class Classifier(Pool):
         tolerance: float = 0.0,
         models: Any = None,
         roles: Roles | None = None,
+        kinds: Mapping[str, str] | None = None,
+        keep: Collection[str] | None = None,
+        leave_out: Collection[str] | None = None,
         group: str | None = None,
         time: str | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.models = models
         self.roles = roles
+        self.kinds = kinds
+        self.keep = keep
+        self.leave_out = leave_out
         self.group = group
         self.time = time
 
@@ -147,8 +161,14 @@ class Classifier(Pool):
         seen, roles = counted(weight, n), self.roles
         check_several(len(seen))
         if roles is None:
-            told = Overrides(group=self.group, time=self.time)
-            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target, told)
+            asked: Overrides = {
+                "kinds": self.kinds or {},
+                "keep": self.keep or (),
+                "leave_out": self.leave_out or (),
+                "group": self.group,
+                "time": self.time,
+            }
+            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target, asked)
         elif self.group is not None or self.time is not None:
             raise ValueError("Expected group and time to be said by roles, where these are given.")
         belonging = belonging_of(roles, frame)
@@ -211,7 +231,7 @@ class Classifier(Pool):
         columns = self.roles_ if read_by is None else read_by.roles
         names = np.array([c.name for c in columns.used if c.name in given], object)
         found = self.fitted_.evidence(rows, names, by_column)
-        return found if read_by is None else read_by.joined(found)
+        return found if read_by is None else found.joined(read_by.sources)
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """Why: what each column adds, or each word; of neighbors that are kept alone, the nearest.
@@ -253,8 +273,8 @@ class Classifier(Pool):
         known = self.fitted_.columns
         if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
             return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
-        read_by = self.fitted_.read_by
-        return Readings(_frame(X, known) if read_by is None else read_by(_frame(X, known)))
+        read, read_by = self.roles_.read(_frame(X, known)), self.fitted_.read_by
+        return Readings(read if read_by is None else read_by(read))
 
     def _every_member(self) -> Collection[Any]:
         return self.fitted_.members if "fitted_" in vars(self) else ()
@@ -277,7 +297,8 @@ def _read(fitted: FittedPool) -> tuple[ColumnRole, ...]:
     assert fitted.roles is not None
     names = _given(fitted)
     if fitted.read_by is not None:
-        names = {fitted.read_by.source(name) for name in names}
+        sources = fitted.read_by.sources
+        names = {sources.get(name, name) for name in names}
     return tuple(column for column in fitted.roles.used if column.name in names)
 
 
@@ -303,10 +324,10 @@ def _frame(X: Any, known: Columns | None = None) -> Any:
     return frames.from_columns(cells).to_native()
 
 
-def _roles(frame: Any, y: Array, target: str | None, told: Overrides) -> Roles:
+def _roles(frame: Any, y: Array, target: str | None, asked: Overrides) -> Roles:
     """What each column is; of an array, numbers that tell rows apart are numbers as well."""
     table = frames.as_frame(frame)
     assert table is not None
     name = target or next(n for n in ("target", "the target", "y!") if n not in table.columns)
     labels = nw.new_series(name, np.asarray(y).tolist(), backend=table.implementation)
-    return infer(table.with_columns(labels).to_native(), name, **told)
+    return infer(table.with_columns(labels).to_native(), name, **asked)

@@ -25,7 +25,6 @@ from posterior.estimators.table_classifier import Readings
 from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.evaluation.held_out import aligned, floored
 from posterior.generative.dealing import in_turn
-from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.numbers import words
 from posterior.preprocessing.roles import ColumnRole, Roles
 from posterior.sources.files import column_named
@@ -36,7 +35,6 @@ SHORT = 60  # letters of a text whose letters are read beside its words
 SEVERAL_WORDS = 1.3  # a cell, on average
 LOGISTIC_DOCUMENTS = 20_000  # times classes that a logistic model of words is learned from
 SURE = 2.0  # standard errors by which a column must tell on rows held out
-JOINT = " × "  # between the names of columns that speak together
 MISSING = "(missing)"  # a value like others
 
 
@@ -117,23 +115,11 @@ class ColumnModels:
         kept = tuple(c for c in self.columns if any(name in names for name in c.names))
         return replace(self, columns=kept, roles=self.roles.screened_to(*names))
 
-    def source(self, name: str) -> str:
-        """The column that a number comes from; of several that speak together, each of them."""
+    @property
+    def sources(self) -> dict[str, str]:
+        """The column that each number, and each part of a date, comes from."""
         known = {own: column.name for column in self.columns for own in column.names}
-        if name in known:
-            return known[name]
-        return JOINT.join(dict.fromkeys(known.get(part, part) for part in name.split(JOINT)))
-
-    def joined(self, found: Evidence) -> Evidence:
-        """Evidence by the columns of the table itself."""
-        if not any(len(column.names) > 1 for column in self.columns):
-            return found
-        sources = [self.source(str(name)) for name in found.feature_names]
-        names = list(dict.fromkeys(sources))
-        terms = np.zeros((*found.terms.shape[:2], len(names)))
-        for i, name in enumerate(sources):
-            terms[:, :, names.index(name)] += found.terms[:, :, i]
-        return replace(found, terms=terms, feature_names=np.array(names, object))
+        return self.roles.origins | known
 
 
 def evidence(pool: PoolWeights, said: Floats, log_prior: Floats) -> Floats:

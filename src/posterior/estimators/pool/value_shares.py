@@ -39,7 +39,9 @@ class ValueShares:
         w = np.ones(len(codes)) if weight is None else weight
         np.add.at(counts, (place[known], codes[known]), w[known])
         shares = cls(values, counts, 1.0)
-        return replace(shares, pseudo_rows=shares._chosen(place[known], codes[known], w[known]))
+        return replace(
+            shares, pseudo_rows=shares.best_pseudo_rows(place[known], codes[known], w[known])
+        )
 
     def without(self, cells: Sequence[str | None], codes: Codes, weight: Floats | None) -> Self:
         """The same after some rows are taken back."""
@@ -62,7 +64,7 @@ class ValueShares:
         total = self.counts.sum(axis=0) + 0.5
         return np.asarray(total / total.sum())
 
-    def _chosen(self, place: Codes, codes: Codes, weight: Floats) -> float:
+    def best_pseudo_rows(self, place: Codes, codes: Codes, weight: Floats) -> float:
         """m of least log loss, each row answered by the others."""
         own = np.maximum(self.counts[place, codes] - weight, 0.0)
         all_ = np.maximum(self.counts.sum(axis=1)[place] - weight, 0.0)
