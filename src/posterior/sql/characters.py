@@ -37,9 +37,14 @@ def _runs(text: str) -> list[tuple[str, str]]:
 @cache
 def lower_case(alphabet: frozenset[str]) -> tuple[str, str]:
     """The letters that become others of the alphabet, and what they become."""
-    pairs = [(c, c.lower()) for c in _characters()]
-    changed = [(a, b) for a, b in pairs if a != b and b in alphabet]
+    changed = [(a, b) for a, b in _lowered() if b in alphabet]
     return "".join(a for a, _ in changed), "".join(b for _, b in changed)
+
+
+@cache
+def _lowered() -> list[tuple[str, str]]:
+    """The letters that lower case changes, and what they become."""
+    return [(c, lower) for c in _characters() if (lower := c.lower()) != c]
 
 
 def _characters() -> list[str]:

@@ -54,13 +54,16 @@ SPLIT = {  # a row a word: the text x, cut by the pattern p
         SELECT r, found[1] AS word, place FROM source AS t
         CROSS JOIN LATERAL REGEXP_MATCHES(x, p, 'g') WITH ORDINALITY AS m(found, place)""",
 }
-PLACES = {  # a row for each letter of a word that has a space on either side
+# A row for each letter of a word that has a space on either side. PostgreSQL takes a series for
+# a thousand rows, and a query of so many for one to compile, which takes longer than to run it.
+PLACES = {
     "duckdb": """
         SELECT r, w, UNNEST(GENERATE_SERIES(1, LENGTH(w))) AS place
         FROM (SELECT r, ' ' || word || ' ' AS w FROM source) AS padded""",
     "postgres": """
-        SELECT r, w, GENERATE_SERIES(1, LENGTH(w)) AS place
-        FROM (SELECT r, ' ' || word || ' ' AS w FROM source) AS padded""",
+        SELECT r, w, CAST(place AS INT) AS place
+        FROM (SELECT r, ' ' || word || ' ' AS w FROM source) AS padded
+        CROSS JOIN LATERAL UNNEST(STRING_TO_ARRAY(w, NULL)) WITH ORDINALITY AS m(letter, place)""",
 }
 
 
@@ -143,6 +146,7 @@ class Words:
         self.damping, self.source, self.unused = damping, source, source.sheet.unused
         self.letters = settings.analyzer == "char_wb"
         self.row = self.unused("row")
+        self.numbered: Sequence[str] = [self.row]
         self.sums: Sequence[str] = [self.unused(f"words_{k}") for k in range(len(weight))]
         self.weights = [f"w_{k}" for k in range(len(weight))]
 
