@@ -121,6 +121,14 @@ def test_texts_beside_other_columns_are_read_by_their_words_and_letters(k, diale
 
 
 @cuts_text
+def test_names_tickets_and_cabins_are_answered_as_in_python(dialect, shared_data):
+    frame = pd.read_csv(shared_data / "titanic.csv")
+    model = Classifier(models=["logistic"]).fit(frame, "survived")
+    assert models_of(model, "name") == ["word", "char_wb"]
+    check(model, frame.drop(columns="survived"), dialect, explain=True)
+
+
+@cuts_text
 def test_codes_are_found_in_a_column_of_doubles(dialect):
     random = np.random.default_rng(0)
     codes, n = random.integers(1000, 9999, 60), 300
