@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 533,
-    n_lines: 68_553,
+    n_files: 535,
+    n_lines: 68_830,
 }
 
 

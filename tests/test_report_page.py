@@ -151,7 +151,7 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
             None,
             "It needs no calibration.",
             f"Naive Bayes predicts {target}.",
-            [s.WithoutColumn(kinds[0], SCORE, SHARE)],
+            s.Suspects([kinds[0]], False, "Naive Bayes", SCORE, SHARE, f"{kinds[0]} is left out."),
         ),
         reliability=[s.Reliability("Naive Bayes", None, 0.0213, bins, [0] * 19 + [300])],
         confusion=(np.eye(k, dtype=int) * 100 + rng.integers(0, 3, (k, k))).tolist(),

@@ -78,7 +78,7 @@ def infer(
         check_classes(column, labels, _n_rows(table, roles, target))
     cut = None if bands is None else bands_of(column, bands)
     found = Roles(target, tuple(_with_something_to_read(roles)), cut, time)
-    return with_suspicions(found, table)
+    return with_suspicions(found, table, keep)
 
 
 def _n_rows(table: nw.DataFrame[Any], roles: list[ColumnRole], target: str) -> int:

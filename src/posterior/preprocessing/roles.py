@@ -98,6 +98,22 @@ class Roles:
     def __getitem__(self, name: str) -> ColumnRole:
         return next(column for column in self.columns if column.name == name)
 
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """Columns in use that may give the target away."""
+        return tuple(c.name for c in self.used if any(f.kind == "leak" for f in c.flags))
+
+    def without_suspects(self) -> Roles:
+        """The same with its suspects left out, unless they are all there is."""
+        suspects = self.suspects
+        if len(suspects) == len(self.used):
+            return self
+        reason = f"left out: it may give {self.target} away"
+        columns = (
+            replace(c, used=False, reason=reason) if c.name in suspects else c for c in self.columns
+        )
+        return replace(self, columns=tuple(columns))
+
     def without(self, *names: str) -> Roles:
         """The same with some columns left out."""
         rest = tuple(replace(c, used=False) if c.name in names else c for c in self.columns)

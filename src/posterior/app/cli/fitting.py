@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -89,12 +90,14 @@ def fit(
     if stream or is_pattern(data):
         return fit_streamed(data, target, model, leave_out or (), out)
     file = files.read(data)
+    suspects: dict[str, str] = {}
     with busy("learning") as step:
         if like is not None:
             known, name = _as(like, target), None
         else:
             roles = infer(file.frame, target, **asked)
-            known, name = _chosen(file.frame, roles, model)
+            known, name = _chosen(file.frame, roles.without_suspects(), model)
+            suspects = _suspects(roles)
         rows = models.labeled(known, file.frame, target)
         _check_several(known, rows.y, target)
         known.fit(*rows, **_told(known, step))
@@ -108,10 +111,21 @@ def fit(
         "columns": models.columns(known),
         "classes": known.classes_,
         "scores": _scores(known),
+        "suspects": suspects,
         "notes": list(file.notes),
         "out": out,
     }
     return Answer(facts, _shown(facts, name or _name(known)))
+
+
+def _suspects(roles: Roles) -> dict[str, str]:
+    """Columns that may give the target away, and why."""
+    return {
+        name: flag.text
+        for name in roles.suspects
+        for flag in roles[name].flags
+        if flag.kind == "leak"
+    }
 
 
 def _check_several(known: Any, y: Any, target: str) -> None:
@@ -188,7 +202,11 @@ def _names(candidate: Candidate) -> tuple[str, str]:
 
 def _shown(facts: dict[str, Any], name: str) -> list[Any]:
     size = f"{counted(facts['rows'], 'row')}, {counted(len(facts['columns']), 'column')}"
-    lines = [f"{name} of {facts['target']}: {size}"]
+    lines = [f"! {text}" for text in facts["suspects"].values()]
+    if left_out := [name for name in facts["suspects"] if name not in facts["columns"]]:
+        kept = " ".join(f"--keep {shlex.quote(name)}" for name in left_out)
+        lines.append(f"left out: {', '.join(left_out)}; with {kept} they are used")
+    lines.append(f"{name} of {facts['target']}: {size}")
     if scores := facts["scores"]:
         loss, accuracy = scores["log_loss"]["value"], scores["accuracy"]["value"]
         lines.append(f"out of fold: accuracy {accuracy:.1%}, log loss {loss:.3f}")

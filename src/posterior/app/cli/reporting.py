@@ -102,6 +102,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
     return {
         "chosen": facts.choice.key,
         "summary": facts.choice.summary,
+        "suspects": plain(facts.choice.suspects),
         "rows": facts.data.rows,
         "classes": facts.classes,
         "comparison": [
@@ -125,16 +126,26 @@ def _shown(facts: Facts) -> list[Any]:
         f"{data.source}: {data.file_rows:,} rows, {len(data.columns)} columns, "
         f"{len(facts.classes)} classes of {facts.target}"
     )
-    flags = [flag for column in data.columns for flag in column.flags]
+    suspects = facts.choice.suspects
+    found = [flag for column in data.columns for flag in column.flags]
+    leaks = [f"! {flag.text}" for flag in found if flag.kind == "leak"]
+    flags = [flag for flag in found if flag.kind != "leak"]
     flags.sort(key=lambda flag: flag.severity != "warning")
     lines = [f"{'!' if flag.severity == 'warning' else '-'} {flag.text}" for flag in flags]
-    if len(lines) > MOST_FLAGS:
-        lines[MOST_FLAGS:] = [f"... and {len(lines) - MOST_FLAGS} more on the page"]
     missed = [f"{failure.name} was left out: {failure.reason}" for failure in facts.failures]
-    parts = [Text(head), "", Text(facts.choice.summary), "", _comparison(facts), ""]
-    for found in (missed, ["Columns to look at", *lines] if lines else [], data.notes):
-        parts += [*map(Text, found), ""] if found else []
+    parts: list[Any] = [Text(head), ""]
+    if suspects is not None:
+        parts += [*map(Text, [*_few(leaks), suspects.sentence]), ""]
+    parts += [Text(facts.choice.summary), "", _comparison(facts), ""]
+    for said in (missed, ["Columns to look at", *_few(lines)] if lines else [], data.notes):
+        parts += [*map(Text, said), ""] if said else []
     return parts
+
+
+def _few(lines: list[str]) -> list[str]:
+    """The first ones, and how many there are more."""
+    rest = len(lines) - MOST_FLAGS
+    return lines if rest <= 0 else [*lines[:MOST_FLAGS], f"... and {rest} more on the page"]
 
 
 def _comparison(facts: Facts) -> Table:

@@ -38,6 +38,7 @@ from posterior.app.report.report_schema import (
 )
 from posterior.app.report.subgroups_section import by_subgroup, missing_facts, predictions
 from posterior.app.report.surprises_section import surprises
+from posterior.app.report.suspects_section import suspects
 from posterior.app.report.telling_words import TellingWords
 from posterior.data import frames
 from posterior.estimators import Classifier, NaiveBayes
@@ -110,13 +111,16 @@ def study(
     """
     started, clock = time.perf_counter(), Clock()
     with clock.step("columns"):
-        roles = infer(frame, target, **overrides)
+        seen = infer(frame, target, **overrides)
+        roles = seen.without_suspects()
         table = frames.as_frame(frame)
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)
     with clock.step("comparison"):
         comparison = compare(frame, target, roles=roles, seed=seed, progress=progress)
     rows, chosen = comparison.rows, comparison.chosen
+    with clock.step("suspects"):
+        suspected = suspects(frame, seen, seed)
     with clock.step("model"):
         model = comparison.classifier
     with clock.step("scores"):
@@ -167,7 +171,7 @@ def study(
         data=data,
         candidates=[candidate_facts(j, len(rows)) for j in comparison.judged],
         failures=[Failure(name, reason) for name, reason in comparison.failures],
-        choice=choice_facts(comparison),
+        choice=choice_facts(comparison, suspected),
         reliability=[reliability(h, chosen.name + said) for said, h in judged],
         confusion=confusion(chosen.held_out).tolist(),
         roc=roc(chosen.held_out),

@@ -100,14 +100,19 @@ class Choice:
     calibration: str | None
     calibration_sentence: str
     summary: str  # the answer on top: "Naive Bayes predicts species ... 98.9 % ± 0.5 ..."
-    without_leaks: list[WithoutColumn]  # naive Bayes without each column flagged as a leak
+    suspects: Suspects | None  # columns left out, or all that there are, that look like leaks
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutColumn:
-    column: str
-    log_loss: Measure
-    accuracy: Measure
+class Suspects:
+    """Columns that may be known only once the target is."""
+
+    columns: list[str]
+    used: bool  # where there are no others
+    model: str | None  # what was fitted with them, to compare, and its scores
+    log_loss: Measure | None
+    accuracy: Measure | None
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)

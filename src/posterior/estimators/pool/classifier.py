@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from numbers import Real
@@ -15,6 +16,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import containers, frames, validate
+from posterior.data.errors import LeakWarning
+from posterior.data.names import quoted
 from posterior.data.one_row import OneRow
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
@@ -31,6 +34,8 @@ from posterior.estimators.table_classifier import Readings
 from posterior.generative.evidence_terms import Evidence
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.roles import ColumnRole, Roles
+
+MOST_TOLD = 3  # columns of a warning
 
 
 class Classifier(Pool):
@@ -120,6 +125,8 @@ class Classifier(Pool):
         check_several(len(seen))
         if roles is None:
             roles = _roles(frames.take(frame, seen), classes[codes[seen]], target)
+            if frame is X:
+                _warn_of_leaks(roles)
         rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
@@ -231,6 +238,20 @@ def _frame(X: Any, known: Columns | None = None) -> Any:
     named = names or tuple(f"x{j}" for j in range(len(columns)))
     cells = {name: column.to_list() for name, column in zip(named, columns, strict=True)}
     return frames.from_columns(cells).to_native()
+
+
+def _warn_of_leaks(roles: Roles) -> None:
+    """The table of a person who knows what its columns mean is used as it is, with a word."""
+    if not roles.suspects:
+        return
+    told = [flag.text for n in roles.suspects for flag in roles[n].flags if flag.kind == "leak"]
+    more = "" if len(told) <= MOST_TOLD else f" and {len(told) - MOST_TOLD} more, see roles_."
+    warnings.warn(
+        f"Columns may give the target away: {' '.join(told[:MOST_TOLD])}{more} Leave "
+        f"{' and '.join(map(quoted, roles.suspects[:MOST_TOLD]))} out of X if not.",
+        LeakWarning,
+        stacklevel=3,
+    )
 
 
 def _roles(frame: Any, y: Array, target: str | None) -> Roles:
