@@ -44,7 +44,7 @@ class DealtRows:
         cells = content(X)
         if isinstance(cells, np.ndarray):
             refuse_infinity(cells, X)  # here its row is still known
-        order, _ = by_content(Rows(ranked(cells), groups))  # whatever their units
+        order, _ = by_content(Rows(ranked(cells, weight), groups))
         if weight is not None and are_counts(weight):
             order, weight = np.repeat(order, weight[order].astype(np.int64)), None
         check_several(len(order))
@@ -133,13 +133,17 @@ def content(X: Any) -> Features:
     return np.stack([_cells(column, j) for j, column in enumerate(table)], axis=1)
 
 
-def ranked(cells: Features) -> Features:
-    """The places of cells among the different ones of their column; missing ones come last."""
+def ranked(cells: Features, weight: Floats | None) -> Features:
+    """The places of cells among the different ones of their column, whatever its unit.
+
+    Missing cells come last. Rows of weight zero are not there, and have no place.
+    """
     if not isinstance(cells, np.ndarray):
         return cells
-    places = np.empty(cells.shape)
+    seen = slice(None) if weight is None else weight > 0
+    places = np.zeros(cells.shape)
     for j in range(cells.shape[1]):
-        places[:, j] = np.unique(cells[:, j], return_inverse=True)[1]
+        places[seen, j] = np.unique(cells[seen, j], return_inverse=True)[1]
     return places
 
 
