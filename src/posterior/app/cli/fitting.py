@@ -111,6 +111,7 @@ def fit(
         "columns": models.columns(known),
         "classes": known.classes_,
         "scores": _scores(known),
+        "rare_class": _rare_class(known),
         "suspects": suspects,
         "notes": list(file.notes),
         "out": out,
@@ -145,6 +146,18 @@ def _scores(known: Any) -> dict[str, Any] | None:
     if not isinstance(known, Classifier):
         return None
     return {name: asdict(measure(known.held_out_, name)) for name in SCORES}
+
+
+def _rare_class(known: Any) -> dict[str, Any] | None:
+    """How well the smaller of two classes is found, if it is rare."""
+    from posterior.estimators import Classifier
+    from posterior.evaluation.thresholds import COMMON, class_ranking, smaller_class
+
+    code = smaller_class(known.held_out_) if isinstance(known, Classifier) else None
+    if code is None:
+        return None
+    found = class_ranking(known.held_out_, code)
+    return asdict(found) if found.share < 1 - COMMON else None
 
 
 def _name(known: Any) -> str:
@@ -210,6 +223,13 @@ def _shown(facts: dict[str, Any], name: str) -> list[Any]:
     if scores := facts["scores"]:
         loss, accuracy = scores["log_loss"]["value"], scores["accuracy"]["value"]
         lines.append(f"out of fold: accuracy {accuracy:.1%}, log loss {loss:.3f}")
+        if rare := facts["rare_class"]:
+            lines.append(
+                f"{rare['name']} is {rare['share']:.1%} of rows: AUC {rare['auc']['value']:.3f}, "
+                f"average precision {rare['average_precision']['value']:.3f}; largest F1 from a "
+                f"probability of {rare['best']['threshold']:.2g} on, with recall "
+                f"{rare['best']['recall']:.1%} and precision {rare['best']['precision']:.1%}"
+            )
     if facts["rows_without_target"]:
         lines.append(f"{counted(facts['rows_without_target'], 'row')} without a label set aside")
     return [*lines, *facts["notes"], f"model: {facts['out']}"]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 FILES = ("report.html", "report.json", "model.posterior")
 MOST_FLAGS = 8
+MOST_CLASSES = 8
 MOST_SCORES = 3  # that 80 letters hold; the page has them all
 
 
@@ -103,6 +104,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
         "chosen": facts.choice.key,
         "summary": facts.choice.summary,
         "suspects": plain(facts.choice.suspects),
+        "decisions": plain(facts.decisions),
         "rows": facts.data.rows,
         "classes": facts.classes,
         "comparison": [
@@ -137,6 +139,8 @@ def _shown(facts: Facts) -> list[Any]:
     if suspects is not None:
         parts += [*map(Text, [*_few(leaks), suspects.sentence]), ""]
     parts += [Text(facts.choice.summary), "", _comparison(facts), ""]
+    if len(facts.classes) <= MOST_CLASSES:
+        parts += [_classes(facts), ""]
     for said in (missed, ["Columns to look at", *_few(lines)] if lines else [], data.notes):
         parts += [*map(Text, said), ""] if said else []
     return parts
@@ -170,6 +174,22 @@ def _comparison(facts: Facts) -> Table:
             _percent(model.calibration_error),
             style="bold" if chosen else None,
         )
+    return table
+
+
+def _classes(facts: Facts) -> Table:
+    """How well each class is found."""
+    from rich.table import Table
+
+    from posterior.app.report.phrases import percent, short
+
+    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="dim")
+    table.add_column(short(facts.target, 24), no_wrap=True)
+    for name in ("rows", "predicted", "precision", "recall", "F1"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for c in facts.decisions.classes:
+        rates = percent(c.precision), percent(c.recall), f"{c.f1:.3f}"
+        table.add_row(short(c.name, 24), f"{c.rows:,}", f"{c.predicted:,}", *rates)
     return table
 
 

@@ -132,9 +132,9 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
     )
 
 
-def choice_facts(comparison: Comparison, suspects: Suspects | None = None) -> Choice:
+def choice_facts(comparison: Comparison, summary: str, suspects: Suspects | None) -> Choice:
     """The model that was picked, in words."""
-    chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
+    chosen, best = comparison.chosen, comparison.best
     rest = [j for j in comparison.judged if j.is_model and j is not chosen]
     many = best.candidate is None
     least = f"{spoken(best)} {'have' if many else 'has'} the least log loss, {best.log_loss}"
@@ -169,7 +169,7 @@ def choice_facts(comparison: Comparison, suspects: Suspects | None = None) -> Ch
         sentence=why,
         calibration=CORRECTION if chosen.corrected else None,
         calibration_sentence=correction,
-        summary=_summary(comparison, target),
+        summary=summary,
         suspects=suspects,
     )
 
@@ -177,22 +177,6 @@ def choice_facts(comparison: Comparison, suspects: Suspects | None = None) -> Ch
 def spoken(judged: Judged) -> str:
     """The name of a model, in a sentence."""
     return "All models together" if judged.key == POOL else judged.name
-
-
-def _summary(comparison: Comparison, target: str) -> str:
-    chosen = comparison.chosen
-    (base,) = (j for j in comparison.judged if not j.is_model)
-    largest = np.bincount(comparison.rows.codes).max() / len(comparison.rows)
-    gain = base.log_loss.value - chosen.log_loss.value
-    text = (
-        f"{spoken(chosen)}: {target} is predicted correctly in {percent(chosen.accuracy)} of rows "
-        f"that no model had seen; always saying the largest class is right in "
-        f"{100 * largest:.1f} %."
-    )
-    if gain <= (chosen.log_loss.standard_error or 0.0):
-        text += " Its probabilities are no better than the class shares: "
-        text += f"the columns say little about {target}."
-    return text
 
 
 def percent(found: Measure) -> str:

@@ -25,10 +25,12 @@ from posterior.app.report.describing import (
     ranked,
 )
 from posterior.app.report.distributions_section import distributions
+from posterior.app.report.headline import decisions, summary
 from posterior.app.report.held_out_evidence import HeldOutEvidence
 from posterior.app.report.learning_section import learning_curves
 from posterior.app.report.report_schema import (
     CategoryDistribution,
+    Decisions,
     Facts,
     Failure,
     NumberDistribution,
@@ -45,6 +47,7 @@ from posterior.estimators import Classifier, NaiveBayes
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
+from posterior.evaluation.thresholds import smaller_class
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import Roles
@@ -125,6 +128,8 @@ def study(
         model = comparison.classifier
     with clock.step("scores"):
         data = data_facts(frame, rows, roles, source, tuple(notes))
+        decided = decisions(comparison)
+        drawn = smaller_class(chosen.held_out) or 0  # of two, the one that the headline is about
         gaps = missing_cells(rows.frame, roles.used)
         judged = [("", chosen.held_out)]
         if chosen.corrected:
@@ -171,11 +176,12 @@ def study(
         data=data,
         candidates=[candidate_facts(j, len(rows)) for j in comparison.judged],
         failures=[Failure(name, reason) for name, reason in comparison.failures],
-        choice=choice_facts(comparison, suspected),
+        choice=choice_facts(comparison, summary(comparison, decided), suspected),
         reliability=[reliability(h, chosen.name + said) for said, h in judged],
+        decisions=decided,
         confusion=confusion(chosen.held_out).tolist(),
-        roc=roc(chosen.held_out),
-        precision_recall=precision_recall(chosen.held_out),
+        roc=roc(chosen.held_out, drawn),
+        precision_recall=precision_recall(chosen.held_out, drawn),
         learning=learning,
         evidence=evidence,
         numbers=numbers,
@@ -186,14 +192,14 @@ def study(
         subgroups=by_subgroup(chosen, rows, roles, asked),
         missing=missing_facts(chosen, roles, gaps),
         parameters=parameters,
-        snippets=snippets(source, roles),
+        snippets=snippets(source, roles, decided),
         predictions=predictions(chosen, rows),
         how=how(comparison, held_out_evidence),
     )
     return Study(found, model, comparison)
 
 
-def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
+def snippets(source: str, roles: Roles, decided: Decisions, model: str = MODEL) -> list[Snippet]:
     """For people who program, and for people who type."""
     data = source if source != "standard input" else "data.csv"
     new = f"new-{Path(data).name}"
@@ -213,7 +219,7 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
     bands = "" if roles.bands is None else f" --bands {roles.bands.cuts}"
     shell = "\n".join(
         [
-            f"posterior predict {m} {n} --out answers.csv",
+            f"posterior predict {m} {n} --out answers.csv{_at_threshold(decided)}",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
             f"posterior serve {m}   # a page to ask it, on this machine",
@@ -226,6 +232,14 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
         Snippet("Command line", "shell", shell),
         Snippet("In a database, where the model can be a query", "shell", sql),
     ]
+
+
+def _at_threshold(decided: Decisions) -> str:
+    """Where a rare class is predicted from: at one half it may never be."""
+    found = decided.ranking
+    if found is None or decided.headline != "ranking":
+        return ""
+    return f" --threshold {shlex.quote(f'{found.name}={found.best.threshold:.2g}')}"
 
 
 def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> list[str]:
@@ -248,6 +262,9 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
         "One model is kept alone where it is ahead of that by a standard error, row by row.",
         "A model alone is calibrated by one temperature and by class shares, and each fifth of the "
         "rows is scored by those of the others.",
+        "Precision is the share of the rows predicted as a class that are of it, recall the share "
+        "of its rows that are predicted as it, F1 their harmonic mean; the threshold of the "
+        "largest F1 is chosen on the same rows that it is scored on.",
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
