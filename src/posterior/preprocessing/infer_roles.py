@@ -15,13 +15,15 @@ from posterior.data import frames
 from posterior.data.table import text as number_text
 from posterior.data.typing import Floats
 from posterior.preprocessing.bands import Asked, bands_of
-from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
+from posterior.preprocessing.roles import MANY_VALUED, ColumnRole, Roles, frame_of
 from posterior.preprocessing.suspicions import with_suspicions
 from posterior.preprocessing.targets import check_classes
 from posterior.sources.files import column_named
 
 FEW_ROWS = 20  # below, all values may differ by chance
 MANY = 50  # values of a category
+ROWS_EACH = 10  # of a category's values on average; with fewer, they are many
+WORDS_EACH = 1.5  # of names
 ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|rownames?)($|[^a-z])|[a-z](Id|ID)$")
 WEIGHT_NAME = re.compile(r"^(freq|frequency|count|counts|weight|weights|n|cases)$", re.IGNORECASE)
 
@@ -159,21 +161,25 @@ def _category(column: nw.Series[Any]) -> ColumnRole:
         return role("boolean", True, "true and false")
     if frames.are_texts([cell for cell in cells if cell is not None]):
         return role("text", True, "sentences: each is read as the words in it")
+    if n >= FEW_ROWS and distinct > 0.9 * n and _are_names(counts):
+        reason = "names that hardly repeat: each is read as the words and letters in it"
+        return role("text", True, reason)
     if n >= FEW_ROWS and distinct > 0.9 * n:
         share = "all" if distinct == n else f"{distinct:,} of {n:,}"
         return role("identifier", False, f"{share} values differ").flagged(
             "identifier", "note", f"{name} tells the rows apart ({share} differ) and is left out."
         )
-    if n >= FEW_ROWS and distinct > max(FEW_ROWS, n / 2):
-        reason = f"{distinct:,} different values in {n:,} cells"
-        return role("category", False, reason).flagged(
-            "many values", "note", f"{name} has {reason}; it is left out."
-        )
-    found = role("category", True, "two words" if distinct == 2 else "words that repeat")
-    if distinct > MANY:
-        text = f"{name} has {distinct:,} different values; rare ones say little."
-        found = found.flagged("many values", "note", text)
-    return found
+    if distinct > MANY or (distinct > FEW_ROWS and distinct > n / ROWS_EACH):
+        reason = f"{distinct:,} different values in {n:,} cells: read by what each tells, together"
+        return role(MANY_VALUED, True, reason + " with its words and letters")
+    return role("category", True, "two words" if distinct == 2 else "words that repeat")
+
+
+def _are_names(values: Collection[str]) -> bool:
+    """Whether values have words, as names of people and of places do, and are no codes."""
+    words = [word for value in values for word in value.split()]
+    letters = sum(word.strip(".,()'\"").isalpha() for word in words)
+    return len(words) >= WORDS_EACH * len(values) and letters > len(words) / 2
 
 
 def _one_value(role: Any, distinct: int, examples: tuple[str, ...]) -> ColumnRole:
@@ -222,7 +228,7 @@ def _with_something_to_read(roles: list[ColumnRole]) -> list[ColumnRole]:
     left = [
         column
         for column in roles
-        if column.role in ("identifier", "category") and column.low is None and column.distinct > 1
+        if column.role == "identifier" and column.low is None and column.distinct > 1
     ]
     if not left:
         raise ValueError(

@@ -18,6 +18,7 @@ from posterior.sources.files import column_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
+MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
-    """One column: number, category, boolean, date, text, word, or what no model sees.
+    """One column: number, category, many-valued, boolean, date, text, word, or what no model sees.
 
     That is: identifier, constant, empty, nested, weight, group, and the target itself.
     """
@@ -74,6 +75,15 @@ class Roles:
     def text(self) -> tuple[ColumnRole, ...]:
         """Columns that a model of documents reads."""
         return tuple(column for column in self.used if column.role in TEXT_ROLES)
+
+    @property
+    def modeled(self) -> tuple[ColumnRole, ...]:
+        """Columns that a model of each alone reads first: of many values, and texts beside others.
+
+        Where there is nothing but text, models of words read it themselves.
+        """
+        many = tuple(column for column in self.used if column.role == MANY_VALUED)
+        return (*many, *self.text) if many or self.table else ()
 
     @property
     def by_letters(self) -> bool:

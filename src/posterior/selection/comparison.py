@@ -13,6 +13,7 @@ from posterior.data.typing import Codes, Floats, Integers
 from posterior.estimators.pool.candidates import Candidate
 from posterior.estimators.pool.choice import Progress, Race, Runner, quiet, race
 from posterior.estimators.pool.classifier import Classifier
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import FOLDS
 from posterior.evaluation.held_out import SCORES, HeldOut, aligned, floored
 from posterior.evaluation.reliability import calibration_measure
@@ -84,6 +85,7 @@ class Comparison:
     best: Judged
     chosen: Judged
     classifier: Classifier  # of all rows
+    columns: ColumnModels  # by which models read the table
 
     @property
     def table(self) -> Table:
@@ -142,7 +144,8 @@ def compare(
     tried = race(roles, rows.dealt, models, progress)
     classifier = Classifier(tolerance=tolerance, models=models, roles=roles)
     classifier.after(tried, rows.dealt, roles)
-    return Comparison(roles, rows, *_ranked(tried, rows, tolerance), classifier)
+    rows = rows.as_given(tried.rows)
+    return Comparison(roles, rows, *_ranked(tried, rows, tolerance), classifier, tried.columns)
 
 
 def _ranked(

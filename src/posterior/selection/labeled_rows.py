@@ -51,6 +51,13 @@ class LabeledRows:
         """Some rows of the frame."""
         return frames.take(self.frame, index)
 
+    def as_given(self, dealt: DealtRows) -> LabeledRows:
+        """The same rows, as models were given them after models of single columns read them."""
+        if dealt is self.dealt:
+            return self
+        frame = frames.take(dealt.X.frame, np.argsort(dealt.order))
+        return replace(self, readings=Readings(frame))
+
     def reading(self, classifier: TableClassifier) -> Any:
         """What the model is given of all rows; models that read alike share it."""
         return classifier.learn(self.readings)[1]

@@ -8,6 +8,7 @@ from typing import Any
 
 from posterior.estimators.pool import Classifier, Pool
 from posterior.estimators.pool.candidates import SEARCH_COLUMNS, Candidate, candidates
+from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.sql.pooled import Member, pooled
 from posterior.sql.sql_columns import Column
 from posterior.sql.sql_scores import Scores, scores
@@ -16,6 +17,7 @@ from posterior.sql.sql_scores import Scores, scores
 @scores.register
 def _(model: Pool, columns: Sequence[Column]) -> Scores:
     fitted, roles = model.fitted_, model.fitted_.roles
+    _refuse_column_models(fitted)
     if roles is not None and fitted.columns.names is None:  # of an array, known by their places
         columns = [replace(c, name=f"x{j}") for j, c in enumerate(columns)]
     found: list[Member] = []
@@ -34,6 +36,17 @@ def _(model: Pool, columns: Sequence[Column]) -> Scores:
     read = model.columns_read if isinstance(model, Classifier) else columns
     names = [c.name for c in read]
     return pooled(columns[0].sheet, found, fitted.pool.intercept, fitted.classes, names)
+
+
+def _refuse_column_models(fitted: FittedPool) -> None:
+    """Columns that a model of their own reads first are not written."""
+    names = [] if fitted.read_by is None else [c.name for c in fitted.read_by.columns]
+    if names:
+        raise TypeError(
+            f"Expected columns that one query can read, but {', '.join(map(repr, names))} "
+            f"{'is' if len(names) == 1 else 'are'} read by a model of words and of many values. "
+            "Fit without: leave_out in Python, --leave-out on the command line."
+        )
 
 
 def first_of_documents(model: Any) -> Any:

@@ -218,7 +218,7 @@ def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters
         return None
     classifier: TableClassifier = clone(judged.candidate.classifier)
     with quiet():
-        classifier.fit(rows.frame, rows.y)
+        classifier.fit(rows.readings.frame, rows.y)
         if classifier.model_.coef_.size > MOST_COEFFICIENTS:
             return None
         table = classifier.model_.summary(LEVEL).coefficients

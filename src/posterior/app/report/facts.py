@@ -134,16 +134,18 @@ def study(
         judged = [("", chosen.held_out)]
         if chosen.corrected:
             judged.append((" before calibration", chosen.raw))
+    given = comparison.columns
     with clock.step("learning curves"):
         listed = {j.key: j.candidate for j in comparison.judged if j.candidate is not None}
-        read = "text" if chosen.key.startswith("text-") or not roles.table else "table"
+        read = "text" if chosen.key.startswith("text-") or not given.roles.table else "table"
         keys = {"text": ("text-multinomial", "text-logistic"), "table": ("naive-bayes", "logistic")}
         pair = [listed[key] for key in keys[read] if key in listed]
         learning = learning_curves(rows, pair, seed)
     with clock.step("evidence"):
-        held_out_evidence = HeldOutEvidence.of(rows, roles, seed) if roles.table else None
+        held_out_evidence = HeldOutEvidence.of(rows, given, seed) if given.roles.table else None
         evidence = [] if held_out_evidence is None else held_out_evidence.features()
-        telling = [feature.name for feature in evidence]
+        plain = {column.name for column in roles.table}
+        telling = [feature.name for feature in evidence if feature.name in plain]
     with clock.step("distributions"):
         numbers: list[NumberDistribution] = []
         categories: list[CategoryDistribution] = []

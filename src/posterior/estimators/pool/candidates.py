@@ -59,7 +59,6 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     return [
         *(_of_tables(roles, n_rows, n_classes) if roles.table else []),
         *(_additive(roles, n_rows, n_classes) if roles.table else []),
-        *(_of_everything(roles) if roles.table and roles.text else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
     ]
 
@@ -245,22 +244,6 @@ def _searched(roles: Roles, n_rows: int, n_classes: int) -> int | None:
     """On how many rows something is searched fold by fold; None for all."""
     most = max(1000, int(SEARCH_CELLS / (len(roles.table) * max(n_classes, 1))))
     return None if n_rows <= most else most
-
-
-def _of_everything(roles: Roles) -> list[Candidate]:
-    """Naive Bayes takes text for one more column, whose words are drawn from an urn."""
-    words = {column.name: "words" for column in roles.text}
-    return [
-        Candidate(
-            "naive-bayes-words",
-            "Naive Bayes with words",
-            "generative",
-            1,
-            "All columns, independent given the class: numbers normal, categories as shares, and "
-            f"the words of {' and '.join(words)} as draws from one urn a class.",
-            TableClassifier(NaiveBayes(words), roles, reads="everything"),
-        )
-    ]
 
 
 def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:

@@ -14,6 +14,7 @@ from posterior.data.blas_threads import one_blas_thread
 from posterior.data.table import Table
 from posterior.data.typing import Floats
 from posterior.estimators.pool.candidates import Candidate, candidates
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.weighing import Trial, answered, together
 from posterior.evaluation.held_out import HeldOut, floored
@@ -57,6 +58,8 @@ class Race:
 
     runners: tuple[Runner, ...]
     failures: tuple[tuple[str, str], ...]  # names and reasons
+    columns: ColumnModels  # by which models read the table
+    rows: DealtRows  # as models were given them
 
     @property
     def best(self) -> Runner:
@@ -107,7 +110,9 @@ def race(
     progress: Progress | None = None,
 ) -> Race:
     """Every model that can read these columns, learned from all rows, and all of them together."""
-    entered = entries(roles, len(rows.codes), len(rows.classes), models)
+    with quiet(), one_blas_thread():
+        columns, rows = ColumnModels.learn(roles, rows)
+    entered = entries(columns.roles, len(rows.codes), len(rows.classes), models)
     found: list[Runner] = []
     failures: list[tuple[str, str]] = []
     for i, candidate in enumerate(entered):
@@ -126,7 +131,7 @@ def race(
         raise ValueError(f"Expected a table that some model can read, but: {said}")
     if progress is not None:
         progress("compared", len(entered), len(entered))
-    return Race((*found, *all_together(found, rows)), tuple(failures))
+    return Race((*found, *all_together(found, rows)), tuple(failures), columns, rows)
 
 
 def entries(

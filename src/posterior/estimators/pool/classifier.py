@@ -139,12 +139,12 @@ class Classifier(Pool):
         kept = tried.chosen(self.tolerance)
         owner = Columns(type(self).__name__)
         fitted = pooled(kept.trials, rows, places or owner).without_idle()
-        read = {column.name for member in fitted.members for column in member.columns_read}
-        names = tuple(column.name for column in roles.used if column.name in read)
+        fitted = replace(fitted, roles=roles, read_by=tried.columns)
+        names = tuple(column.name for column in _read(fitted))
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order
-        fitted = replace(fitted, columns=columns, roles=roles, order=order)
+        fitted = replace(fitted, columns=columns, order=order)
         self.fitted_ = replace(fitted, losses=tried.table(kept))
         return self
 
@@ -161,8 +161,11 @@ class Classifier(Pool):
         rows = self._given(X)
         if self.reads_documents:
             return self.fitted_.evidence(rows, np.array([], object))
-        names = np.array([column.name for column in self.columns_read], object)
-        return self.fitted_.evidence(rows, names, by_column)
+        read_by, given = self.fitted_.read_by, _given(self.fitted_)
+        columns = self.roles_ if read_by is None else read_by.roles
+        names = np.array([c.name for c in columns.used if c.name in given], object)
+        found = self.fitted_.evidence(rows, names, by_column)
+        return found if read_by is None else read_by.joined(found)
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """Why: what each column adds, or each word; of neighbors that are kept alone, the nearest.
@@ -198,14 +201,14 @@ class Classifier(Pool):
     @property
     def columns_read(self) -> tuple[ColumnRole, ...]:
         """The columns that models are given."""
-        read = {c.name for member in self.fitted_.members for c in member.columns_read}
-        return tuple(column for column in self.roles_.used if column.name in read)
+        return _read(self.fitted_)
 
     def _given(self, X: Any) -> Readings:
         known = self.fitted_.columns
         if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
             return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
-        return Readings(_frame(X, known))
+        read_by = self.fitted_.read_by
+        return Readings(_frame(X, known) if read_by is None else read_by(_frame(X, known)))
 
     def _every_member(self) -> Collection[Any]:
         return self.fitted_.members if "fitted_" in vars(self) else ()
@@ -221,6 +224,20 @@ class Classifier(Pool):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _read(fitted: FittedPool) -> tuple[ColumnRole, ...]:
+    """The columns of the table that members are given, some by models of their own."""
+    assert fitted.roles is not None
+    names = _given(fitted)
+    if fitted.read_by is not None:
+        names = {fitted.read_by.source(name) for name in names}
+    return tuple(column for column in fitted.roles.used if column.name in names)
+
+
+def _given(fitted: FittedPool) -> set[str]:
+    """Names of the columns as members know them."""
+    return {column.name for member in fitted.members for column in member.columns_read}
 
 
 def _frame(X: Any, known: Columns | None = None) -> Any:

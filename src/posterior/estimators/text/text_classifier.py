@@ -292,7 +292,7 @@ class TextClassifier(SummedClassifier):
         usual, prior = self._usual(), self._prior(labels)
         given = self.C if self.model == LOGISTIC else self.alpha
         settled = self.model != "auto" and given is not None and not self.calibrated
-        parts = [] if settled else some_parts(*by_content(rows))
+        parts = [] if settled else some_parts(by_content(rows)[0])
         if not parts:
             model = usual.model if self.model == "auto" else self.model
             strength = usual.strength if given is None else given
