@@ -217,3 +217,12 @@ def test_fit_leaves_suspects_out_unless_they_are_kept(tmp_path: Path) -> None:
     kept = CliRunner().invoke(app, [*asked, "--keep", "balance", "--json"])
     facts = json.loads(kept.stdout)
     assert "balance" in facts["columns"] and list(facts["suspects"]) == ["recoveries"]
+
+
+def test_with_a_suspect_of_a_rare_class_its_ranking_is_told() -> None:
+    from posterior.app.report import suspects_section
+
+    frame = attrition(1500)
+    found = suspects_section.suspects(frame, infer(frame, "Attrition"), 0)
+    assert found is not None and "With it, AUC for Yes is 0." in found.sentence
+    assert found.sentence.endswith("--keep ExitInterviewDate if it is known before Attrition is.")

@@ -94,29 +94,30 @@ def _copy(name: str, errors: float, avoided: float, target: Target) -> str | Non
 def _point(name: str, values: Floats, told: Told, target: Target) -> str | None:
     """A value that all rows of a class have, and no others."""
     distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if np.isnan(distinct).sum() + MANY_VALUES > len(distinct):
+    if len(distinct) - np.isnan(distinct[-1]) < MANY_VALUES:
         return None
-    for k, rows in enumerate(target.counts):
-        if rows < LEAST_CASES:
-            continue
-        own = np.bincount(place[target.codes == k], minlength=len(distinct))
-        v = int(own.argmax())
-        both = int(own[v])
-        if np.isnan(distinct[v]) or _correlation(both, rows, counts[v], len(values)) < SAME:
-            continue
-        has = f"all {rows:,}" if both == rows else f"{both:,} of {rows:,}"
-        others = counts[v] - both
-        rest = f"in {others:,} others" if others else "in no other"
-        return (
-            f"{name} is {told(distinct[v])} in {has} rows of {target.classes[k]} and {rest}: "
-            f"{target.ask}"
-        )
-    return None
+    n_classes = len(target.classes)
+    pairs, both = np.unique(place * n_classes + target.codes, return_counts=True)
+    v, k = np.divmod(pairs, n_classes)
+    alike = _correlation(both, target.counts[k], counts[v], len(values))
+    alike[(both < LEAST_CASES) | np.isnan(distinct[v])] = -1.0
+    best = int(alike.argmax())
+    if alike[best] < SAME:
+        return None
+    hits, rows = int(both[best]), int(target.counts[k[best]])
+    has = f"all {rows:,}" if hits == rows else f"{hits:,} of {rows:,}"
+    others = int(counts[v[best]]) - hits
+    rest = f"in {others:,} other{'s'[: others > 1]}" if others else "in no other"
+    return (
+        f"{name} is {told(distinct[v[best]])} in {has} rows of {target.classes[k[best]]} and "
+        f"{rest}: {target.ask}"
+    )
 
 
-def _correlation(both: int, a: int, b: int, n: int) -> float:
+def _correlation(both: Integers, a: Integers, b: Integers, n: int) -> Floats:
     """Of two properties, from how many of n rows have both, the one, the other."""
-    return float((both * n - a * b) / np.sqrt(a * (n - a) * b * (n - b)))
+    spread = np.sqrt(a * (n - a) * 1.0) * np.sqrt(b * (n - b) * 1.0)
+    return np.asarray((both * n - a * b) / np.maximum(spread, 1.0))
 
 
 def _known(name: str, values: Floats, target: Target) -> str | None:
