@@ -15,6 +15,7 @@ from posterior.data import frames
 from posterior.data.table import text as number_text
 from posterior.data.typing import Floats
 from posterior.preprocessing.bands import Asked, bands_of
+from posterior.preprocessing.belonging import check_asked
 from posterior.preprocessing.roles import MANY_VALUED, ColumnRole, Roles, frame_of
 from posterior.preprocessing.suspicions import with_suspicions
 from posterior.preprocessing.targets import check_classes
@@ -57,6 +58,7 @@ def infer(
     names = table.columns
     column_named(names, target, "target column")
     kinds = kinds or {}
+    check_asked(target, group, time)
     for name in (*kinds, *keep, *leave_out, *filter(None, (group, time))):
         column_named(names, name)
     roles = []

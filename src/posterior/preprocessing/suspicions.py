@@ -12,6 +12,7 @@ import numpy as np
 from posterior.data import frames
 from posterior.data.table import text as number_text
 from posterior.data.typing import Floats
+from posterior.preprocessing.belonging import with_belonging
 from posterior.preprocessing.leaks import Target, Told, leak
 from posterior.preprocessing.roles import TABLE_ROLES, ColumnRole, Roles
 
@@ -26,8 +27,8 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any], keep: Collection[str
     labels = frames.items(roles.labels(table.get_column(roles.target)), roles.target)
     known = np.array([label is not None for label in labels])
     classes = frames.distinct(labels)
-    codes = frames.encode(labels, classes)[known]
-    target = Target(roles.target, codes, np.array(classes, object), len(roles.used))
+    codes = frames.encode(labels, classes)
+    target = Target(roles.target, codes[known], np.array(classes, object), len(roles.used))
     columns = []
     for column in roles.columns:
         if column.used:
@@ -41,7 +42,7 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any], keep: Collection[str
             share = column.missing / len(labels)
             column = column.flagged("missing", "note", f"{column.name} is missing in {share:.0%}.")
         columns.append(column)
-    return replace(roles, columns=tuple(columns))
+    return with_belonging(replace(roles, columns=tuple(columns)), table, codes)
 
 
 def _values(cells: nw.Series[Any], column: ColumnRole) -> tuple[Floats, Told | None]:

@@ -99,8 +99,9 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        n = len(self.chosen.index)
-        return f"{self.rows.n_folds}-fold cross-validation of {n:,} rows\n{self.table}"
+        n, n_folds = len(self.chosen.index), len(self.chosen.held_out.scores)
+        of = f"{n_folds}-fold cross-validation of {n:,} rows"
+        return f"{of if n_folds > 1 else f'{n:,} rows held out'}\n{self.table}"
 
     __repr__ = __str__
 

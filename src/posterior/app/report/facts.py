@@ -48,6 +48,7 @@ from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
 from posterior.evaluation.thresholds import smaller_class
+from posterior.preprocessing.belonging import how_held_out
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import Roles
@@ -172,7 +173,7 @@ def study(
         target=target,
         classes=rows.names,
         seed=seed,
-        folds=rows.n_folds,
+        folds=1 if roles.time is not None else rows.n_folds,
         seconds=time.perf_counter() - started,
         steps=clock.steps,
         data=data,
@@ -218,14 +219,15 @@ def snippets(source: str, roles: Roles, decided: Decisions, model: str = MODEL) 
         ]
     )
     m, d, n, t = (shlex.quote(word) for word in (model, data, new, roles.target))
-    bands = "" if roles.bands is None else f" --bands {roles.bands.cuts}"
+    told = {"bands": roles.bands and roles.bands.cuts, "group": roles.group, "time": roles.time}
+    options = "".join(f" --{k} {shlex.quote(str(v))}" for k, v in told.items() if v is not None)
     shell = "\n".join(
         [
             f"posterior predict {m} {n} --out answers.csv{_at_threshold(decided)}",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
             f"posterior serve {m}   # a page to ask it, on this machine",
-            f"posterior report {d} --target {t}{bands}   # this report again",
+            f"posterior report {d} --target {t}{options}   # this report again",
         ]
     )
     sql = f"posterior sql {m} --dialect postgres --table my_table > answers.sql"
@@ -248,11 +250,14 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
     """Sentences that say what the numbers mean."""
     n_folds = comparison.rows.n_folds
     one = len(comparison.chosen.index) < len(comparison.rows)
-    said = [
+    dealt = (
         f"Rows were dealt out to {n_folds} folds by class and content, so that their order does "
         "not matter; all models were compared on the same folds, each row predicted by models "
         "that never saw it"
-        + (", one fold of them, which is enough of so many rows." if one else "."),
+        + (", one fold of them, which is enough of so many rows." if one else ".")
+    )
+    said = [
+        *(how_held_out(comparison.roles) or [dealt]),
         "Log loss is the mean of -log of the probability that a row's own class got, in nats; the "
         "Brier score is the mean squared distance between probabilities and the truth, summed over "
         "classes; standard errors are from fold to fold.",

@@ -66,7 +66,9 @@ class HeldOutEvidence:
             log_prior[np.ix_(place, known)] = found.log_prior
         names = [columns.source(column.name) for column in roles.table]
         terms, names = _by_name(terms, names)
-        return cls(models, index, terms, log_prior, names, rows, table, columns)
+        asked = np.isfinite(log_prior).any(axis=1)  # without some folds there is one class left
+        said = index[asked], terms[asked], log_prior[asked]
+        return cls(models, *said, names, rows, table, columns)
 
     def features(self) -> list[FeatureEvidence]:
         """How much each column says, the most informative first."""

@@ -25,14 +25,24 @@ from posterior.discriminative.pooling import EVENLY
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
-from posterior.estimators.pool.dealt_rows import DealtRows, check_several, counted, table_of
+from posterior.estimators.pool.dealt_rows import (
+    DealtRows,
+    belonging_of,
+    check_several,
+    counted,
+    table_of,
+)
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.reasons import by_column, of_document
 from posterior.estimators.pool.weighing import pooled
+from posterior.estimators.refits import cross_validated
 from posterior.estimators.table_classifier import Readings
+from posterior.evaluation.held_out import HeldOut
 from posterior.generative.evidence_terms import Evidence
+from posterior.generative.fold_sums import FOLDS
 from posterior.preprocessing.infer_roles import infer
+from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import ColumnRole, Roles
 
 MOST_TOLD = 3  # columns of a warning
@@ -59,6 +69,13 @@ class Classifier(Pool):
         can read the table in reasonable time.
     roles : Roles, optional
         What each column is; by default as `posterior.preprocessing.infer_roles.infer` says.
+    group : str, optional
+        The column whose rows of one value belong together, as those of a customer: they are held
+        out together, so that no model is judged on rows of a customer whom it knows. It is not a
+        column to learn from.
+    time : str, optional
+        The column, of dates or numbers, that rows follow each other by: models are judged on the
+        latest fifth, by what they learned from all before it.
 
     Attributes
     ----------
@@ -90,14 +107,24 @@ class Classifier(Pool):
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "models": [list, tuple, None],
         "roles": [Roles, None],
+        "group": [str, None],
+        "time": [str, None],
     }
 
     def __init__(
-        self, *, tolerance: float = 0.0, models: Any = None, roles: Roles | None = None
+        self,
+        *,
+        tolerance: float = 0.0,
+        models: Any = None,
+        roles: Roles | None = None,
+        group: str | None = None,
+        time: str | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.models = models
         self.roles = roles
+        self.group = group
+        self.time = time
 
     shrinkage = EVENLY
     roles_ = learned[Roles](lambda fitted: fitted.roles)
@@ -124,10 +151,14 @@ class Classifier(Pool):
         seen, roles = counted(weight, n), self.roles
         check_several(len(seen))
         if roles is None:
-            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target)
+            told = Overrides(group=self.group, time=self.time)
+            roles = _roles(frames.take(frame, seen), classes[codes[seen]], target, told)
             if frame is X:
                 _warn_of_leaks(roles)
-        rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
+        elif self.group is not None or self.time is not None:
+            raise ValueError("Expected group and time to be said by roles, where these are given.")
+        belonging = belonging_of(roles, frame)
+        rows = DealtRows.of(roles.selected(frame), codes, classes, weight, belonging=belonging)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
         return self.after(race(roles, rows, self.models, progress), rows, roles, places)
@@ -147,6 +178,24 @@ class Classifier(Pool):
         fitted = replace(fitted, columns=columns, order=order)
         self.fitted_ = replace(fitted, losses=tried.table(kept))
         return self
+
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = FOLDS,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> HeldOut:
+        """As that of `Pool`; rows that belong together by `group` are in one fold here, too."""
+        frame = _frame(X)
+        if groups is None and self.group is not None:
+            groups = frames.split_target(frame, self.group, "group")[1]
+        if time is None and self.time is not None:
+            time = self.time
+        return cross_validated(self, frame, y, folds, sample_weight, groups=groups, time=time)
 
     # ---- answers ----
 
@@ -271,10 +320,10 @@ def _warn_of_leaks(roles: Roles) -> None:
     )
 
 
-def _roles(frame: Any, y: Array, target: str | None) -> Roles:
+def _roles(frame: Any, y: Array, target: str | None, told: Overrides) -> Roles:
     """What each column is; of an array, numbers that tell rows apart are numbers as well."""
     table = frames.as_frame(frame)
     assert table is not None
     name = target or next(n for n in ("target", "the target", "y!") if n not in table.columns)
     labels = nw.new_series(name, np.asarray(y).tolist(), backend=table.implementation)
-    return infer(table.with_columns(labels).to_native(), name)
+    return infer(table.with_columns(labels).to_native(), name, **told)

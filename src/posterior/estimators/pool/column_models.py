@@ -162,7 +162,7 @@ def _learned(role: ColumnRole, cells: list[str | None], rows: DealtRows) -> Lear
     codes, k, weight = rows.codes, len(rows.classes), rows.weight
     count = np.bincount(codes, weight, k) + 0.5
     log_prior = np.log(count / count.sum())
-    folds = _every_row_in_a_fold(rows.folds)
+    folds = _every_row_in_a_fold(rows)
     models, said = zip(*_tried(role, cells, rows, folds), strict=True)
     told = np.stack([floored(each) for each in said])
     pool = weighed(told, codes, weight)
@@ -174,13 +174,13 @@ def _learned(role: ColumnRole, cells: list[str | None], rows: DealtRows) -> Lear
     return Learned(column, evidence(pool, told[kept], log_prior), bool(tells))
 
 
-def _every_row_in_a_fold(folds: Codes) -> Codes:
-    """The folds, and some more for rows that are never held out."""
-    rest = folds < 0
-    if not rest.any():
-        return folds
-    found = folds.copy()
-    found[rest] = folds.max() + 1 + in_turn(int(rest.sum()), FOLDS)
+def _every_row_in_a_fold(rows: DealtRows) -> Codes:
+    """The folds, and some more for rows that are never held out, groups kept together."""
+    found = rows.folds.copy()
+    rest = found < 0
+    if rest.any():
+        apart = in_turn(int(rest.sum()), FOLDS) if rows.belonging is None else rows.parts[rest]
+        found[rest] = found.max() + 1 + apart
     return found
 
 

@@ -48,9 +48,9 @@ class FittedPool:
         return replace(self, held_out=None)
 
     def without_idle(self) -> FittedPool:
-        """Members that count for something, and no others."""
-        kept = np.flatnonzero(self.pool.weights > 0)
-        if len(kept) in (0, len(self.members)):
+        """Members that count for something, and no others; the first, where none does."""
+        kept = np.flatnonzero(self.pool.weights > 0) if self.pool.weights.any() else [0]
+        if len(kept) == len(self.members):
             return self
         pool = PoolWeights(self.pool.weights[kept], self.pool.intercept)
         names, members = zip(*((self.names[m], self.members[m]) for m in kept), strict=True)
@@ -58,9 +58,9 @@ class FittedPool:
 
     @property
     def weighed(self) -> list[tuple[str, Any, float]]:
-        """The members that count."""
-        every = zip(self.names, self.members, self.pool.weights.tolist(), strict=True)
-        return [each for each in every if each[2] > 0]
+        """The members that count; the first, where the shares of the classes are all there is."""
+        every = [*zip(self.names, self.members, self.pool.weights.tolist(), strict=True)]
+        return [each for each in every if each[2] > 0] or every[:1]
 
     def scores(self, X: Any) -> Floats:
         """b + Σ w log p, (n, k)."""

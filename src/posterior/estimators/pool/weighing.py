@@ -17,8 +17,6 @@ from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.refits import learned_by
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 
-PARTS = 5  # of the rows held out, each answered by weights that the others chose
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
@@ -79,7 +77,7 @@ def together(trials: Sequence[Trial], rows: DealtRows, shrinkage: float = EVENLY
     index = rows.held_out
     codes: Codes = rows.codes[index]
     weight = None if rows.weight is None else rows.weight[index]
-    parts = np.arange(len(index)) // PARTS % PARTS  # rows are sorted, and were dealt out in turn
+    parts = rows.fifths()
     scales = np.array([trial.sharpness for trial in trials])
     out = np.empty((len(index), said.shape[2]))
     for part in np.unique(parts):
