@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 554,
-    n_lines: 71_324,
+    n_lines: 71_344,
 }
 
 

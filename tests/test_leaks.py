@@ -70,7 +70,8 @@ def passengers(n: int = 1300) -> pd.DataFrame:
 
 def suspects(frame: pd.DataFrame, target: str, **options: Any) -> dict[str, str]:
     roles = infer(frame, target, **options)
-    return {name: roles[name].flags[0].text for name in roles.suspects}
+    leaks = {c.name: [f.text for f in c.flags if f.kind == "leak"] for c in roles.columns}
+    return {name: leaks[name][0] for name in roles.suspects}
 
 
 def test_a_value_that_one_class_has_and_no_other_is_suspected() -> None:
@@ -226,3 +227,14 @@ def test_with_a_suspect_of_a_rare_class_its_ranking_is_told() -> None:
     found = suspects_section.suspects(frame, infer(frame, "Attrition"), 0)
     assert found is not None and "With it, AUC for Yes is 0." in found.sentence
     assert found.sentence.endswith("--keep ExitInterviewDate if it is known before Attrition is.")
+
+
+def test_rows_that_belong_together_are_evidence_once() -> None:
+    """Each patient has its own weight and its own end, in many rows: no weight decides an end."""
+    random = np.random.default_rng(7)
+    patient = np.repeat(np.arange(40), 20)
+    frame = pd.DataFrame({"patient": [f"p{p}" for p in patient], "age": patient % 7 + 30})
+    frame["weight"] = random.normal(70, 9, 40)[patient]
+    frame["end"] = random.choice(["well", "ill"], 40)[patient]
+    assert suspects(frame, "end") == suspects(frame, "end", group="patient") == {}
+    assert list(suspects(frame.rename(columns={"patient": "note"}), "end")) == ["note", "weight"]

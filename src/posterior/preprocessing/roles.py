@@ -49,6 +49,10 @@ class ColumnRole:
     high: float | None = None
     flags: tuple[Flag, ...] = ()
 
+    @property
+    def warnings(self) -> tuple[Flag, ...]:
+        return tuple(flag for flag in self.flags if flag.severity == "warning")
+
     def flagged(self, kind: str, severity: str, text: str) -> ColumnRole:
         return replace(self, flags=(*self.flags, Flag(kind, severity, text)))
 

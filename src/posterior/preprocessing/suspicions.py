@@ -11,7 +11,7 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.table import text as number_text
-from posterior.data.typing import Floats
+from posterior.data.typing import Codes, Floats, Integers
 from posterior.preprocessing.belonging import with_belonging
 from posterior.preprocessing.leaks import Target, Told, leak
 from posterior.preprocessing.roles import TABLE_ROLES, ColumnRole, Roles
@@ -25,15 +25,16 @@ CODE_NAMES = ("zip", "code", "plz", "postal", "type", "class")
 def with_suspicions(roles: Roles, table: nw.DataFrame[Any], keep: Collection[str] = ()) -> Roles:
     """The same roles, with flags; columns to keep are known before the target is."""
     labels = frames.items(roles.labels(table.get_column(roles.target)), roles.target)
-    known = np.array([label is not None for label in labels])
     classes = frames.distinct(labels)
     codes = frames.encode(labels, classes)
-    target = Target(roles.target, codes[known], np.array(classes, object), len(roles.used))
+    roles = with_belonging(roles, table, codes)
+    rows = _independent(roles, table, codes)
+    target = Target(roles.target, codes[rows], np.array(classes, object), len(roles.used))
     columns = []
     for column in roles.columns:
         if column.used:
             values, told = _values(table.get_column(column.name), column)
-            if column.name not in keep and (text := leak(column.name, values[known], told, target)):
+            if column.name not in keep and (text := leak(column.name, values[rows], told, target)):
                 columns.append(column.flagged("leak", "warning", text))
                 continue  # all else about it matters less
             if column.role == "number":
@@ -42,7 +43,20 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any], keep: Collection[str
             share = column.missing / len(labels)
             column = column.flagged("missing", "note", f"{column.name} is missing in {share:.0%}.")
         columns.append(column)
-    return with_belonging(replace(roles, columns=tuple(columns)), table, codes)
+    return replace(roles, columns=tuple(columns))
+
+
+def _independent(roles: Roles, table: nw.DataFrame[Any], codes: Codes) -> Integers:
+    """Rows whose class is known; of those that belong together, or seem to, one of each class."""
+    known = np.flatnonzero(codes >= 0)
+    likely = (c.name for c in roles.columns if any(f.kind == "group" for f in c.warnings))
+    name = roles.group or next(likely, None)
+    if name is None:
+        return known
+    group = frames.coded(table.get_column(name), name)[0][known].astype(np.int64)
+    group = np.where(group < 0, group.max() + 1 + np.arange(len(group)), group)
+    pairs = group * (int(codes.max(initial=0)) + 1) + codes[known]
+    return known[np.sort(np.unique(pairs, return_index=True)[1])]
 
 
 def _values(cells: nw.Series[Any], column: ColumnRole) -> tuple[Floats, Told | None]:

@@ -195,7 +195,9 @@ class Classifier(Pool):
             groups = frames.split_target(frame, self.group, "group")[1]
         if time is None and self.time is not None:
             time = self.time
-        return cross_validated(self, frame, y, folds, sample_weight, groups=groups, time=time)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeakWarning)  # of each fold; fit has said it
+            return cross_validated(self, frame, y, folds, sample_weight, groups=groups, time=time)
 
     # ---- answers ----
 
