@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 554,
-    n_lines: 71_344,
+    n_files: 557,
+    n_lines: 71_843,
 }
 
 

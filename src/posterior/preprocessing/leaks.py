@@ -94,7 +94,8 @@ def _copy(name: str, errors: float, avoided: float, target: Target) -> str | Non
 def _point(name: str, values: Floats, told: Told, target: Target) -> str | None:
     """A value that all rows of a class have, and no others."""
     distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if len(distinct) - np.isnan(distinct[-1]) < MANY_VALUES:
+    few = len(distinct) - np.isnan(distinct[-1]) < MANY_VALUES
+    if few or counts.max() < LEAST_CASES:
         return None
     n_classes = len(target.classes)
     pairs, both = np.unique(place * n_classes + target.codes, return_counts=True)
@@ -164,8 +165,9 @@ def one_column_errors(values: Floats, codes: Integers) -> float:
         order = np.argsort(values, kind="stable")
         bins = np.empty(len(values), np.int64)
         bins[order] = np.arange(len(values)) * most // len(values)
-    counts = np.zeros((int(bins.max()) + 1, int(codes.max()) + 1))
-    np.add.at(counts, (bins, codes), 1)
+    n_bins, n_classes = int(bins.max()) + 1, int(codes.max()) + 1
+    counts = np.bincount(bins * n_classes + codes, minlength=n_bins * n_classes)
+    counts = counts.reshape(n_bins, n_classes)
     own = counts[bins, codes] - 1
     largest, most = counts.argmax(axis=1), counts.max(axis=1)
     counts[np.arange(len(counts)), largest] = -1

@@ -14,10 +14,11 @@ from posterior.data.cells import Column
 from posterior.data.one_row import OneRow
 from posterior.preprocessing.bands import Bands
 from posterior.preprocessing.numbers import words
-from posterior.sources.files import column_named
+from posterior.sources.files import column_named, columns_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
+SCREENED = "screened out: of so many columns, models read those that tell most"
 MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
 
 
@@ -81,6 +82,11 @@ class Roles:
         return tuple(column for column in self.used if column.role in TEXT_ROLES)
 
     @property
+    def screened(self) -> tuple[ColumnRole, ...]:
+        """Columns of a wide table that no model reads, for others tell more."""
+        return tuple(column for column in self.columns if column.reason == SCREENED)
+
+    @property
     def modeled(self) -> tuple[ColumnRole, ...]:
         """Columns that a model of each alone reads first: of many values, and texts beside others.
 
@@ -112,6 +118,9 @@ class Roles:
     def __getitem__(self, name: str) -> ColumnRole:
         return next(column for column in self.columns if column.name == name)
 
+    def __deepcopy__(self, memo: Any) -> Roles:
+        return self  # nothing in it changes
+
     @property
     def suspects(self) -> tuple[str, ...]:
         """Columns in use that may give the target away."""
@@ -130,12 +139,25 @@ class Roles:
 
     def without(self, *names: str) -> Roles:
         """The same with some columns left out."""
-        rest = tuple(replace(c, used=False) if c.name in names else c for c in self.columns)
+        some = frozenset(names)
+        rest = tuple(replace(c, used=False) if c.name in some else c for c in self.columns)
         return replace(self, columns=rest)
 
     def only(self, *names: str) -> Roles:
         """The same with some columns alone."""
-        return self.without(*(c.name for c in self.used if c.name not in names))
+        some = frozenset(names)
+        return self.without(*(c.name for c in self.used if c.name not in some))
+
+    def screened_to(self, *names: str) -> Roles:
+        """The same after models have chosen among many columns; `reason` says so of the others."""
+        some = frozenset(names)
+        columns = tuple(
+            replace(c, used=False, reason=SCREENED)
+            if c.used and c.role in TABLE_ROLES and c.name not in some
+            else c
+            for c in self.columns
+        )
+        return replace(self, columns=columns)
 
     def labels(self, column: nw.Series[Any]) -> list[Any]:
         """The class of each cell of the target, None where it is missing.
@@ -154,7 +176,7 @@ class Roles:
         if not self.used:
             reasons = ", ".join(f"{c.name} ({c.reason or c.role})" for c in self.columns)
             raise ValueError(f"Expected a column to learn from, but none is used: {reasons}.")
-        return table.select([column_named(table.columns, c.name) for c in self.used]).to_native()
+        return table.select(columns_named(table.columns, [c.name for c in self.used])).to_native()
 
     def prepare(self, frame: Any, text: bool = False) -> Any:
         """The columns that models of tables read, with those of text if asked.
@@ -167,16 +189,17 @@ class Roles:
         table = frame_of(frame)
         if len(table) == 1 and all(role.role != "date" for role in read):
             return self._one_row(OneRow.of_frame(table), read)
-        columns: dict[str, Any] = {}
-        for role in read:
-            column = table.get_column(column_named(table.columns, role.name))
-            columns[role.name] = _cells(column, role.role)
+        names = columns_named(table.columns, [role.name for role in read])
+        columns = {
+            r.name: _cells(table.get_column(n), r.role) for r, n in zip(read, names, strict=True)
+        }
         return frames.from_columns(columns, table.implementation).to_native()
 
     def _one_row(self, row: OneRow, read: Sequence[ColumnRole]) -> OneRow:
         """The same of a row alone."""
-        cells, names = row.by_name(), list(row.names)
-        found = [_cells(cells[column_named(names, role.name)], role.role) for role in read]
+        cells = row.by_name()
+        names = columns_named(row.names, [role.name for role in read])
+        found = [_cells(cells[n], role.role) for n, role in zip(names, read, strict=True)]
         return OneRow.of([role.name for role in read], [cell[0] for cell in found])
 
     def documents(self, frame: Any) -> list[str | None]:

@@ -145,8 +145,10 @@ def compare(
     tried = race(roles, rows.dealt, models, progress)
     classifier = Classifier(tolerance=tolerance, models=models, roles=roles)
     classifier.after(tried, rows.dealt, roles)
-    rows = rows.as_given(tried.rows)
-    return Comparison(roles, rows, *_ranked(tried, rows, tolerance), classifier, tried.columns)
+    rows, read_by = rows.as_given(tried.rows), classifier.fitted_.read_by
+    assert read_by is not None
+    ranked = _ranked(tried, rows, tolerance)
+    return Comparison(classifier.roles_, rows, *ranked, classifier, read_by)
 
 
 def _ranked(

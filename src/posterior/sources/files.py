@@ -92,6 +92,12 @@ def column_named(names: list[str], wanted: str, what: str = "column") -> str:
     raise ValueError(f"Expected a {what} {wanted!r}, got the columns {shown}.{hint}")
 
 
+def columns_named(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The names of several columns, or an error about the first that is not there."""
+    known = frozenset(names)
+    return [name if name in known else column_named([*names], name) for name in wanted]
+
+
 def _each(path: str | Path, part: str | None) -> Iterator[OpenedTable]:
     """The files of a table, one after the other, each open until the next is asked for."""
     first = None

@@ -122,7 +122,7 @@ def study(
         asked = tuple(column_named(table.columns, name) for name in subgroup)
     with clock.step("comparison"):
         comparison = compare(frame, target, roles=roles, seed=seed, progress=progress)
-    rows, chosen = comparison.rows, comparison.chosen
+    rows, chosen, roles = comparison.rows, comparison.chosen, comparison.roles
     with clock.step("suspects"):
         suspected = suspects(frame, seen, seed)
     with clock.step("model"):
@@ -141,7 +141,8 @@ def study(
         read = "text" if chosen.key.startswith("text-") or not given.roles.table else "table"
         keys = {"text": ("text-multinomial", "text-logistic"), "table": ("naive-bayes", "logistic")}
         pair = [listed[key] for key in keys[read] if key in listed]
-        learning = learning_curves(rows, pair, seed)
+        # all rows have chosen the columns of a wide table: what few learn of these is no guide
+        learning = None if roles.screened else learning_curves(rows, pair, seed)
     with clock.step("evidence"):
         held_out_evidence = HeldOutEvidence.of(rows, given, seed) if given.roles.table else None
         evidence = [] if held_out_evidence is None else held_out_evidence.features()
@@ -275,6 +276,12 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
+    if comparison.roles.screened:
+        said.append(
+            "Columns were screened again without each fold, and scores of models are of rows that "
+            "had no part in that; the evidence of columns is of those that all rows have chosen, "
+            "and may be a little too good."
+        )
     if held_out_evidence is not None and len(held_out_evidence.index) < len(comparison.rows):
         said.append(
             f"The evidence of columns and the rows unlike all others are those of "

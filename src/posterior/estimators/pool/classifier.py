@@ -55,6 +55,7 @@ class Classifier(Pool):
     cells. Every model that can read them learns from all rows, and says of rows held out what it
     thinks: naive Bayes, discriminants, logistic regression, networks, additive models, neighbors,
     models of words. The pool of those that help is kept, or one of them alone, where it is better.
+    Of very many columns, models read those that tell.
     Probabilities are calibrated either way, reasons add up, and the same rows give the same
     classifier in any order.
 
@@ -172,6 +173,9 @@ class Classifier(Pool):
         fitted = pooled(kept.trials, rows, places or owner).without_idle()
         fitted = replace(fitted, roles=roles, read_by=tried.columns)
         names = tuple(column.name for column in _read(fitted))
+        if tried.screened:
+            read_by = tried.columns.screened_to(_given(fitted))
+            fitted = replace(fitted, roles=roles.screened_to(*names), read_by=read_by)
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order

@@ -7,7 +7,7 @@ the model of all rows says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -111,6 +111,11 @@ class ColumnModels:
         kept = table.select([name for name in table.columns if name not in gone])
         made = [nw.new_series(n, v, backend=table.implementation) for n, v in numbers.items()]
         return kept.with_columns(made).to_native() if len(kept.columns) else _frame(made)
+
+    def screened_to(self, names: Collection[str]) -> ColumnModels:
+        """The same where models have chosen among many columns: no others are read."""
+        kept = tuple(c for c in self.columns if any(name in names for name in c.names))
+        return replace(self, columns=kept, roles=self.roles.screened_to(*names))
 
     def source(self, name: str) -> str:
         """The column that a number comes from; of several that speak together, each of them."""

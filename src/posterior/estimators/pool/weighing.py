@@ -30,8 +30,14 @@ class Trial:
     @classmethod
     def of(cls, name: str, member: Any, rows: DealtRows) -> Trial:
         model, said = learned_by(member, rows.X, rows.labels, rows.folds, rows.weight)
+        said = aligned(said, np.asarray(model.classes_), rows.classes)
+        return cls.of_answers(name, model, said, rows)
+
+    @classmethod
+    def of_answers(cls, name: str, model: Any, said: Floats, rows: DealtRows) -> Trial:
+        """By what it said (n, k) of all rows, of which some are held out."""
         index = rows.held_out
-        said = aligned(said, np.asarray(model.classes_), rows.classes)[index]
+        said = said[index]
         given = None if rows.weight is None else rows.weight[index]
         return cls(name, model, said, sharpness(said, rows.codes[index], given))
 
