@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 562,
-    n_lines: 72_755,
+    n_files: 568,
+    n_lines: 73_609,
 }
 
 

@@ -26,7 +26,7 @@ from posterior.app.cli.commands_app import app
 from posterior.app.report.facts import study
 from posterior.preprocessing.bands import Bands, bands_of
 from posterior.preprocessing.infer_roles import infer
-from posterior.preprocessing.suspicions import one_column_errors
+from posterior.preprocessing.leaks import one_column_errors
 from posterior.selection import compare
 
 pytestmark = pytest.mark.once

@@ -204,17 +204,6 @@ def test_subgroups_are_those_asked_for(shared_data: Path) -> None:
         facts(frame, "survived", subgroup=["sexe"])
 
 
-def test_what_a_leak_is_worth_is_shown() -> None:
-    random = np.random.default_rng(0)
-    label = random.choice(["a", "b"], 300)
-    frame = pd.DataFrame(
-        {"x": random.normal(label == "a"), "leak": np.where(label == "a", 1.5, 2.5), "label": label}
-    )
-    choice = facts(frame, "label").choice
-    (without,) = choice.without_leaks
-    assert without.column == "leak" and without.accuracy.value < 0.85
-
-
 def test_a_wrong_label_is_doubted() -> None:
     random = np.random.default_rng(0)
     label = np.repeat(["a", "b"], 100)

@@ -111,6 +111,7 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
         s.LearningPoint(n, s.Measure(v, 0.0213), s.Measure(1 - v / 3, 0.0113))
         for n, v in ((20, 0.575), (80, 0.2875), (270, 0.1425))
     ]
+    threshold = s.Threshold(0.5, 120, 0.3488, 0.9125, 0.8875, 0.9038)
     flags = [s.Flag("leak", "warning", "It alone predicts the target."), s.Flag("x", "note", "Hm.")]
     columns = [column(target, "target", used=False), *(column(name) for name in features)]
     columns += [column(kinds[0], "category", flags), column(kinds[1], "category")]
@@ -151,9 +152,19 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
             None,
             "It needs no calibration.",
             f"Naive Bayes predicts {target}.",
-            [s.WithoutColumn(kinds[0], SCORE, SHARE)],
+            s.Suspects([kinds[0]], False, "Naive Bayes", SCORE, SHARE, f"{kinds[0]} is left out."),
         ),
         reliability=[s.Reliability("Naive Bayes", None, 0.0213, bins, [0] * 19 + [300])],
+        decisions=s.Decisions(
+            "ranking" if k == 2 else "accuracy",
+            [s.ClassScore(c, 114, 112, 0.9525, 0.9375, 0.9425) for c in classes],
+            SHARE,
+            s.ClassRanking(
+                classes[1], 0.3125, SHARE, SHARE, 0.0988, 0.2875, 2.875, threshold, [threshold]
+            )
+            if k == 2
+            else None,
+        ),
         confusion=(np.eye(k, dtype=int) * 100 + rng.integers(0, 3, (k, k))).tolist(),
         roc=[s.RankCurve(c, *curve, 0.9875, 0.5) for c in classes[:10]],
         precision_recall=[s.RankCurve(c, *curve, 0.9625, 0.3125) for c in classes[:10]],

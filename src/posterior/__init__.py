@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 from posterior.families import FAMILIES as _FAMILIES
 
 if TYPE_CHECKING:
-    from posterior.data.errors import DegenerateError, DegenerateWarning, SeparationWarning
+    from posterior.data.errors import (
+        DegenerateError,
+        DegenerateWarning,
+        LeakWarning,
+        SeparationWarning,
+    )
     from posterior.engines import threads
     from posterior.estimators import (
         AODE,
@@ -88,6 +93,7 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "KMedoids",
     "KNeighborsClassifier",
     "Laplace",
+    "LeakWarning",
     "LinearDiscriminantAnalysis",
     "LogisticRegression",
     "LogisticRegressionCV",

@@ -40,6 +40,10 @@ class DegenerateWarning(UserWarning):
     """The data leave a parameter open, and the model goes on without it."""
 
 
+class LeakWarning(UserWarning):
+    """Columns that may be known only once the target is, and give it away."""
+
+
 class SeparationWarning(DegenerateWarning, ConvergenceWarning):
     """Columns separate the classes, so that no coefficients are the most likely."""
 

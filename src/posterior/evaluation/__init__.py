@@ -21,8 +21,20 @@ from posterior.evaluation.scores import (
     measure,
     own_probability,
 )
+from posterior.evaluation.thresholds import (
+    ClassRanking,
+    ClassScore,
+    Threshold,
+    at_thresholds,
+    balanced_accuracy,
+    best_f1,
+    class_ranking,
+    class_scores,
+)
 
 __all__ = [
+    "ClassRanking",
+    "ClassScore",
     "Curve",
     "Curves",
     "HeldOut",
@@ -35,7 +47,13 @@ __all__ = [
     "ReliabilityBin",
     "Subgroup",
     "Surface",
+    "Threshold",
+    "at_thresholds",
+    "balanced_accuracy",
+    "best_f1",
     "by_group",
+    "class_ranking",
+    "class_scores",
     "confusion",
     "decision_boundary",
     "doubtful_labels",

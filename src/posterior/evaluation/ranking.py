@@ -25,24 +25,25 @@ class RankCurve:
     chance: float  # ROC: 0.5; PR: share of the class
 
 
-def roc(held_out: HeldOut) -> list[RankCurve]:
-    """ROC curves with their AUC, each class against the rest; of two classes the second."""
-    return [RankCurve(name, *one_against_rest(p, own)[0], 0.5) for name, p, own in drawn(held_out)]
+def roc(held_out: HeldOut, code: int = 1) -> list[RankCurve]:
+    """ROC curves with their AUC, each class against the rest; of two classes one, the second."""
+    classes = drawn(held_out, code)
+    return [RankCurve(name, *one_against_rest(p, own)[0], 0.5) for name, p, own in classes]
 
 
-def precision_recall(held_out: HeldOut) -> list[RankCurve]:
+def precision_recall(held_out: HeldOut, code: int = 1) -> list[RankCurve]:
     """Precision-recall curves with their average precision, of the same classes."""
     return [
         RankCurve(name, *one_against_rest(p, own)[1], float(own.mean()))
-        for name, p, own in drawn(held_out)
+        for name, p, own in drawn(held_out, code)
     ]
 
 
-def drawn(held_out: HeldOut) -> list[tuple[str, Floats, Array]]:
-    """Classes that have a curve, the second of two or the ten largest: name, probability, truth."""
+def drawn(held_out: HeldOut, code: int = 1) -> list[tuple[str, Floats, Array]]:
+    """Classes that have a curve, one of two or the ten largest: name, probability, truth."""
     counts = np.bincount(held_out.codes, minlength=len(held_out.classes))
     largest = np.sort(np.argsort(-counts, kind="stable")[:CURVES])
-    chosen = [1] if len(counts) == 2 else [int(k) for k in largest if counts[k]]
+    chosen = [code] if len(counts) == 2 else [int(k) for k in largest if counts[k]]
     return [(held_out.names[k], held_out.proba[:, k], held_out.codes == k) for k in chosen]
 
 

@@ -76,7 +76,7 @@ def infer(
         check_classes(column, labels, _n_rows(table, roles, target))
     cut = None if bands is None else bands_of(column, bands)
     found = Roles(target, tuple(_with_something_to_read(roles)), cut, time)
-    return with_suspicions(found, frame_of(found.read(table.to_native())))
+    return with_suspicions(found, frame_of(found.read(table.to_native())), keep)
 
 
 def _with_own_parts(role: ColumnRole, names: Collection[str]) -> ColumnRole:

@@ -80,6 +80,10 @@ class ColumnRole:
             for name in self.parts
         )
 
+    @property
+    def warnings(self) -> tuple[Flag, ...]:
+        return tuple(flag for flag in self.flags if flag.severity == "warning")
+
     def flagged(self, kind: str, severity: str, text: str) -> ColumnRole:
         return replace(self, flags=(*self.flags, Flag(kind, severity, text)))
 
@@ -157,6 +161,22 @@ class Roles:
 
     def __deepcopy__(self, memo: Any) -> Roles:
         return self  # nothing in it changes
+
+    @property
+    def suspects(self) -> tuple[str, ...]:
+        """Columns in use that may give the target away."""
+        return tuple(c.name for c in self.used if any(f.kind == "leak" for f in c.flags))
+
+    def without_suspects(self) -> Roles:
+        """The same with its suspects left out, unless they are all there is."""
+        suspects = self.suspects
+        if len(suspects) == len(self.used):
+            return self
+        reason = f"left out: it may give {self.target} away"
+        columns = (
+            replace(c, used=False, reason=reason) if c.name in suspects else c for c in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
     def without(self, *names: str) -> Roles:
         """The same with some columns left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -9,28 +10,33 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
-from posterior.data.typing import Floats, Integers
+from posterior.data.table import text as number_text
+from posterior.data.typing import Codes, Floats, Integers
 from posterior.preprocessing.belonging import with_belonging
+from posterior.preprocessing.leaks import Target, Told, leak
 from posterior.preprocessing.roles import TABLE_ROLES, ColumnRole, Roles
 
 LEAST_ROWS = 50
-LEAK = 0.98  # of the errors that the largest class makes are avoided
 CODES = 7  # numbers of so few values may be names
 MOST_ZEROS = 0.6  # above, zero is what is usual
 CODE_NAMES = ("zip", "code", "plz", "postal", "type", "class")
 
 
-def with_suspicions(roles: Roles, table: nw.DataFrame[Any]) -> Roles:
-    """The same roles, with flags."""
+def with_suspicions(roles: Roles, table: nw.DataFrame[Any], keep: Collection[str] = ()) -> Roles:
+    """The same roles, with flags; columns to keep are known before the target is."""
     labels = frames.items(roles.labels(table.get_column(roles.target)), roles.target)
-    known = np.array([label is not None for label in labels])
-    codes = frames.encode(labels, frames.distinct(labels))
+    classes = frames.distinct(labels)
+    codes = frames.encode(labels, classes)
+    roles = with_belonging(roles, table, codes)
+    rows = _independent(roles, table, codes)
+    target = Target(roles.target, codes[rows], np.array(classes, object), len(roles.used))
     columns = []
     for column in roles.columns:
-        if column.used and column.role in TABLE_ROLES:
-            cells = table.get_column(column.name)
-            values = _values(cells, column)
-            column = _leak(column, values[known], codes[known], roles.target)
+        if column.used:
+            values, told = _values(table.get_column(column.name), column)
+            if column.name not in keep and (text := leak(column.name, values[rows], told, target)):
+                columns.append(column.flagged("leak", "warning", text))
+                continue  # all else about it matters less
             if column.role == "number":
                 column = column if column.written else _codes(column, values)  # kg are measured
                 column = _zeros(column, values)
@@ -38,48 +44,35 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any]) -> Roles:
             share = column.missing / len(labels)
             column = column.flagged("missing", "note", f"{column.name} is missing in {share:.0%}.")
         columns.append(column)
-    return with_belonging(replace(roles, columns=tuple(columns)), table, codes)
+    return replace(roles, columns=tuple(columns))
 
 
-def _values(cells: nw.Series[Any], column: ColumnRole) -> Floats:
-    """Numbers as they are, words by their codes; NaN where missing."""
+def _independent(roles: Roles, table: nw.DataFrame[Any], codes: Codes) -> Integers:
+    """Rows whose class is known; of those that belong together, or seem to, one of each class."""
+    known = np.flatnonzero(codes >= 0)
+    likely = (c.name for c in roles.columns if any(f.kind == "group" for f in c.warnings))
+    name = roles.group or next(likely, None)
+    if name is None:
+        return known
+    group = frames.coded(table.get_column(name), name)[0][known].astype(np.int64)
+    group = np.where(group < 0, group.max() + 1 + np.arange(len(group)), group)
+    pairs = group * (int(codes.max(initial=0)) + 1) + codes[known]
+    return known[np.sort(np.unique(pairs, return_index=True)[1])]
+
+
+def _values(cells: nw.Series[Any], column: ColumnRole) -> tuple[Floats, Told | None]:
+    """Numbers as they are, words by their codes, texts as 0; NaN where missing.
+
+    With how a value is written, unless it is a text.
+    """
     if column.role in ("number", "date") or cells.dtype.is_numeric():
-        return frames.numbers(cells)
+        return frames.numbers(cells), number_text
     items = frames.items(cells.to_list(), column.name)
-    codes = frames.encode(items, frames.distinct(items)).astype(np.float64)
-    return np.where(codes < 0, np.nan, codes)
-
-
-def _leak(column: ColumnRole, values: Floats, codes: Any, target: str) -> ColumnRole:
-    if len(codes) < LEAST_ROWS:
-        return column
-    majority = 1 - np.bincount(codes).max() / len(codes)
-    errors = one_column_errors(values, codes.astype(np.int64))
-    if majority == 0 or 1 - errors / majority < LEAK:
-        return column
-    text = (
-        f"{column.name} alone tells {target} in {1 - errors:.1%} of rows: is it known before "
-        f"{target} is?"
-    )
-    return column.flagged("leak", "warning", text)
-
-
-def one_column_errors(values: Floats, codes: Integers) -> float:
-    """How often the largest class among the other rows of about the same value is wrong."""
-    distinct, bins = np.unique(values, return_inverse=True)  # all NaN are one value
-    most = min(500, len(values) // 5)
-    if len(distinct) > most:
-        order = np.argsort(values, kind="stable")
-        bins = np.empty(len(values), np.int64)
-        bins[order] = np.arange(len(values)) * most // len(values)
-    counts = np.zeros((int(bins.max()) + 1, int(codes.max()) + 1))
-    np.add.at(counts, (bins, codes), 1)
-    own = counts[bins, codes] - 1
-    largest, most = counts.argmax(axis=1), counts.max(axis=1)
-    counts[np.arange(len(counts)), largest] = -1
-    second = counts.max(axis=1)
-    rival = np.where(codes == largest[bins], second[bins], most[bins])
-    return float(np.mean(own <= rival))
+    if column.role not in TABLE_ROLES:
+        return np.array([np.nan if item is None else 0.0 for item in items]), None
+    distinct = frames.distinct(items)
+    codes = frames.encode(items, distinct).astype(np.float64)
+    return np.where(codes < 0, np.nan, codes), lambda code: str(distinct[int(code)])
 
 
 def _codes(column: ColumnRole, values: Floats) -> ColumnRole:

@@ -95,7 +95,7 @@ def _counted(cells: TextCells, odd: Collection[str]) -> dict[str, int]:
 
 def _stay_names(name: str, found: FoundNumbers, marks: dict[str, int]) -> bool:
     """Digits that some table holds as text, and that are few, are names; so are codes: 172xx."""
-    if found.written.units and is_called_kind(name):
+    if (found.plain or found.written.units) and is_called_kind(name):
         return found.written.what not in CURRENCIES
     return found.plain and not marks and len(np.unique(found.values)) <= FEW_ROWS
 

@@ -53,9 +53,14 @@ def answers(model: Any, X: pa.Table) -> dict[str, Any]:
     if not hasattr(model, "predict_proba"):
         return {PREDICTED: model.predict(X) + 1}
     p = model.predict_proba(X)
-    known = classes(model, p.shape[1])
-    best = p.argmax(axis=1) if is_classifier(model) else model.predict(X)
-    return {PREDICTED: known[best], **{f"p_{label}": p[:, k] for k, label in enumerate(known)}}
+    return told(model, p, p.argmax(axis=1) if is_classifier(model) else model.predict(X))
+
+
+def told(model: Any, proba: Any, codes: Any) -> dict[str, Any]:
+    """Answers by their codes, and all probabilities."""
+    known = classes(model, proba.shape[1])
+    each = {f"p_{label}": proba[:, k] for k, label in enumerate(known)}
+    return {PREDICTED: known[codes], **each}
 
 
 def answered(
@@ -65,13 +70,14 @@ def answered(
     out: str,
     only: bool = False,
     more: Callable[[Any], dict[str, Any]] = lambda X: {},
+    answer: Callable[[Any, Any], dict[str, Any]] = answers,
 ) -> pa.Table:
     """A piece of a table with the answers beside it, or the answers alone.
 
     The piece is given as its file has it, which a file of text keeps, and as the model reads it.
     """
     X = features(model, read)
-    found = answers(model, X) | more(X)
+    found = answer(model, X) | more(X)
     if only:
         return outputs.as_table(found)
     return outputs.beside(written if outputs.format_of(out) in outputs.TEXT else read, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from enum import StrEnum
@@ -97,12 +98,14 @@ def fit(
     if streamed:
         return fit_streamed(data, part, target, model, leave_out or (), out)
     file = files.read(data, part)
+    suspects: dict[str, str] = {}
     with busy("learning") as step:
         if like is not None:
             known, name = _as(like, target), None
         else:
             roles = infer(file.frame, target, **asked)
-            known, name = _chosen(file.frame, roles, model)
+            known, name = _chosen(file.frame, roles.without_suspects(), model)
+            suspects = _suspects(roles)
         rows = models.labeled(known, file.frame, target)
         _check_several(known, rows.y, target)
         known.fit(*rows, **_told(known, step))
@@ -116,10 +119,22 @@ def fit(
         "columns": models.columns(known),
         "classes": known.classes_,
         "scores": _scores(known),
+        "rare_class": _rare_class(known),
+        "suspects": suspects,
         "notes": [*file.notes, *_how_held_out(known)],
         "out": out,
     }
     return Answer(facts, _shown(facts, name or _name(known)))
+
+
+def _suspects(roles: Roles) -> dict[str, str]:
+    """Columns that may give the target away, and why."""
+    return {
+        name: flag.text
+        for name in roles.suspects
+        for flag in roles[name].flags
+        if flag.kind == "leak"
+    }
 
 
 def _check_several(known: Any, y: Any, target: str) -> None:
@@ -139,6 +154,18 @@ def _scores(known: Any) -> dict[str, Any] | None:
     if not isinstance(known, Classifier):
         return None
     return {name: asdict(measure(known.held_out_, name)) for name in SCORES}
+
+
+def _rare_class(known: Any) -> dict[str, Any] | None:
+    """How well the smaller of two classes is found, if it is rare."""
+    from posterior.estimators import Classifier
+    from posterior.evaluation.thresholds import COMMON, class_ranking, smaller_class
+
+    code = smaller_class(known.held_out_) if isinstance(known, Classifier) else None
+    if code is None:
+        return None
+    found = class_ranking(known.held_out_, code)
+    return asdict(found) if found.share < 1 - COMMON else None
 
 
 def _how_held_out(known: Any) -> list[str]:
@@ -204,10 +231,21 @@ def _names(candidate: Candidate) -> tuple[str, str]:
 
 def _shown(facts: dict[str, Any], name: str) -> list[Any]:
     size = f"{counted(facts['rows'], 'row')}, {counted(len(facts['columns']), 'column')}"
-    lines = [f"{name} of {facts['target']}: {size}"]
+    lines = [f"! {text}" for text in facts["suspects"].values()]
+    if left_out := [name for name in facts["suspects"] if name not in facts["columns"]]:
+        kept = " ".join(f"--keep {shlex.quote(name)}" for name in left_out)
+        lines.append(f"left out: {', '.join(left_out)}; with {kept} they are used")
+    lines.append(f"{name} of {facts['target']}: {size}")
     if scores := facts["scores"]:
         loss, accuracy = scores["log_loss"]["value"], scores["accuracy"]["value"]
         lines.append(f"out of fold: accuracy {accuracy:.1%}, log loss {loss:.3f}")
+        if rare := facts["rare_class"]:
+            lines.append(
+                f"{rare['name']} is {rare['share']:.1%} of rows: AUC {rare['auc']['value']:.3f}, "
+                f"average precision {rare['average_precision']['value']:.3f}; largest F1 from a "
+                f"probability of {rare['best']['threshold']:.2g} on, with recall "
+                f"{rare['best']['recall']:.1%} and precision {rare['best']['precision']:.1%}"
+            )
     if facts["rows_without_target"]:
         lines.append(f"{counted(facts['rows_without_target'], 'row')} without a label set aside")
     return [*lines, *facts["notes"], f"model: {facts['out']}"]

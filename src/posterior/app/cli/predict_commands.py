@@ -21,10 +21,10 @@ from posterior.app.cli.command import (
     part_of,
 )
 from posterior.sources import outputs
-from posterior.sources.answers import answered
+from posterior.sources.answers import answered, answers, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -39,17 +39,33 @@ def predict(
     only: Annotated[
         bool, typer.Option("--only", help="Write the answers alone, without the input columns.")
     ] = False,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option("--cost", metavar="CLASS=PRICE", help="What missing a class costs; others 1."),
+    ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option("--prior", metavar="CLASS=SHARE", help="Its share where the model is used."),
+    ] = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option("--threshold", metavar="CLASS=P", help="Answer a class from P on."),
+    ] = None,
     sheet: SHEET = None,
     table: TABLE = None,
     json: JSON = False,
 ) -> Answer:
     """Write the most probable class of each row, and all probabilities.
 
+    With --cost the answer of least expected cost, with --threshold a class wherever it has that
+    probability; --prior moves the probabilities to other shares of the classes.
+
     The rows are read and written some at a time, so that files may be larger than memory.
     """
     part = part_of(sheet, table)
     known = models.load(model)
     outputs.format_of(out)
+    decision, answer = _decision(known, cost or (), prior or (), threshold or ())
 
     def reasons(X: pa.Table) -> dict[str, Any]:
         return {"because": explanations.reasons(known, X)} if explain else {}
@@ -57,16 +73,43 @@ def predict(
     def pieces() -> Iterator[pa.Table]:
         with counting("answering") as count:
             for written, read in tables.pieces(data, models.types_learned(known), part):
-                yield answered(known, written, read, out, only, reasons)
+                yield answered(known, written, read, out, only, reasons, answer)
                 count(read.num_rows)
 
-    facts = {"model": model, "data": data, "out": out}
+    facts = {"model": model, "data": data, "out": out, "decision": decision}
     if json and out == outputs.STDOUT:
         rows = [row for piece in pieces() for row in piece.to_pylist()]
         return Answer({**facts, "rows": len(rows), "predictions": rows})
     n_rows = outputs.write(out, pieces())
     said = [] if out == outputs.STDOUT else [f"{counted(n_rows, 'row')} answered, in {out}"]
+    if said and (cost or prior or threshold):
+        said.append(f"answered: {decision}")
     return Answer({**facts, "rows": n_rows}, said)
+
+
+def _decision(
+    known: Any, cost: Sequence[str], prior: Sequence[str], threshold: Sequence[str]
+) -> tuple[str, Callable[[Any, Any], dict[str, Any]]]:
+    """What is answered, in words, and how."""
+    from sklearn.base import is_classifier
+
+    if not (cost or prior or threshold):
+        return "the most probable class" if is_classifier(known) else "the cluster", answers
+    if not is_classifier(known) or not hasattr(known, "predict_proba"):
+        raise ValueError(
+            "Expected a classifier with probabilities for --cost, --prior and --threshold, got "
+            f"{type(known).__name__}."
+        )
+    from posterior.app.cli.decision_options import asked
+    from posterior.app.decisions import posterior
+
+    decision = asked(known, cost, prior, threshold)
+
+    def decided(model: Any, X: Any) -> dict[str, Any]:
+        p = posterior(model, X, decision.shares)
+        return told(model, p, decision.codes(p))
+
+    return decision.sentence, decided
 
 
 def explain(

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 FILES = ("report.html", "report.json", "model.posterior")
 MOST_FLAGS = 8
+MOST_CLASSES = 8
 MOST_SCORES = 3  # that 80 letters hold; the page has them all
 
 
@@ -107,6 +108,8 @@ def _facts(facts: Facts) -> dict[str, Any]:
     return {
         "chosen": facts.choice.key,
         "summary": facts.choice.summary,
+        "suspects": plain(facts.choice.suspects),
+        "decisions": plain(facts.decisions),
         "rows": facts.data.rows,
         "classes": facts.classes,
         "comparison": [
@@ -130,16 +133,28 @@ def _shown(facts: Facts) -> list[Any]:
         f"{data.source}: {data.file_rows:,} rows, {len(data.columns)} columns, "
         f"{len(facts.classes)} classes of {facts.target}"
     )
-    flags = [flag for column in data.columns for flag in column.flags]
+    suspects = facts.choice.suspects
+    found = [flag for column in data.columns for flag in column.flags]
+    leaks = [f"! {flag.text}" for flag in found if flag.kind == "leak"]
+    flags = [flag for flag in found if flag.kind != "leak"]
     flags.sort(key=lambda flag: flag.severity != "warning")
     lines = [f"{'!' if flag.severity == 'warning' else '-'} {flag.text}" for flag in flags]
-    if len(lines) > MOST_FLAGS:
-        lines[MOST_FLAGS:] = [f"... and {len(lines) - MOST_FLAGS} more on the page"]
     missed = [f"{failure.name} was left out: {failure.reason}" for failure in facts.failures]
-    parts = [Text(head), "", Text(facts.choice.summary), "", _comparison(facts), ""]
-    for found in (missed, ["Columns to look at", *lines] if lines else [], data.notes):
-        parts += [*map(Text, found), ""] if found else []
+    parts: list[Any] = [Text(head), ""]
+    if suspects is not None:
+        parts += [*map(Text, [*_few(leaks), suspects.sentence]), ""]
+    parts += [Text(facts.choice.summary), "", _comparison(facts), ""]
+    if len(facts.classes) <= MOST_CLASSES:
+        parts += [_classes(facts), ""]
+    for said in (missed, ["Columns to look at", *_few(lines)] if lines else [], data.notes):
+        parts += [*map(Text, said), ""] if said else []
     return parts
+
+
+def _few(lines: list[str]) -> list[str]:
+    """The first ones, and how many there are more."""
+    rest = len(lines) - MOST_FLAGS
+    return lines if rest <= 0 else [*lines[:MOST_FLAGS], f"... and {rest} more on the page"]
 
 
 def _comparison(facts: Facts) -> Table:
@@ -164,6 +179,22 @@ def _comparison(facts: Facts) -> Table:
             _percent(model.calibration_error),
             style="bold" if chosen else None,
         )
+    return table
+
+
+def _classes(facts: Facts) -> Table:
+    """How well each class is found."""
+    from rich.table import Table
+
+    from posterior.app.report.phrases import percent, short
+
+    table = Table(box=None, pad_edge=False, collapse_padding=True, header_style="dim")
+    table.add_column(short(facts.target, 24), no_wrap=True)
+    for name in ("rows", "predicted", "precision", "recall", "F1"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for c in facts.decisions.classes:
+        rates = percent(c.precision), percent(c.recall), f"{c.f1:.3f}"
+        table.add_row(short(c.name, 24), f"{c.rows:,}", f"{c.predicted:,}", *rates)
     return table
 
 

@@ -126,7 +126,8 @@ def _ranking(facts: Facts, target: str) -> list[Figure]:
         )
         whole = figure(name, chart)
         if len(drawn) == 1:
-            said = f"{whole.said} Of {names[0]}: area {number(drawn[0].area)}."
+            area = "AUC" if name == "roc" else "Average precision"
+            said = f"{whole.said} {area} for {names[0]}: {number(drawn[0].area)}."
         elif len(facts.classes) > len(drawn):
             said = f"{whole.said} The {len(drawn)} hardest of the largest classes."
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -18,23 +17,22 @@ from posterior.app.report.report_schema import (
     FoldScore,
     ParameterFacts,
     Parameters,
-    WithoutColumn,
+    Suspects,
 )
 from posterior.data import frames
 from posterior.data.typing import Floats
 from posterior.estimators import NaiveBayes
-from posterior.estimators.pool.choice import POOL, race
-from posterior.estimators.table_classifier import Readings, TableClassifier
+from posterior.estimators.pool.choice import POOL
+from posterior.estimators.table_classifier import TableClassifier
 from posterior.evaluation.held_out import SCORES
 from posterior.evaluation.reliability import calibration_measure
 from posterior.evaluation.scores import Measure, measure
 from posterior.preprocessing.numbers import ScaledNumber
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
-from posterior.selection.comparison import Comparison, Judged, judged, quiet
+from posterior.selection.comparison import Comparison, Judged, quiet
 from posterior.selection.labeled_rows import LabeledRows
 
 CORRECTION = "temperature and class shares"
-NAIVE = ("naive-bayes",)
 FEW_ROWS = 50
 LEVEL = 0.95
 MOST = 100
@@ -147,9 +145,9 @@ def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
     )
 
 
-def choice_facts(comparison: Comparison) -> Choice:
+def choice_facts(comparison: Comparison, summary: str, suspects: Suspects | None) -> Choice:
     """The model that was picked, in words."""
-    chosen, best, target = comparison.chosen, comparison.best, comparison.roles.target
+    chosen, best = comparison.chosen, comparison.best
     rest = [j for j in comparison.judged if j.is_model and j is not chosen]
     many = best.candidate is None
     least = f"{spoken(best)} {'have' if many else 'has'} the least log loss, {best.log_loss}"
@@ -184,30 +182,14 @@ def choice_facts(comparison: Comparison) -> Choice:
         sentence=why,
         calibration=CORRECTION if chosen.corrected else None,
         calibration_sentence=correction,
-        summary=_summary(comparison, target),
-        without_leaks=_without_leaks(comparison),
+        summary=summary,
+        suspects=suspects,
     )
 
 
 def spoken(judged: Judged) -> str:
     """The name of a model, in a sentence."""
     return "All models together" if judged.key == POOL else judged.name
-
-
-def _summary(comparison: Comparison, target: str) -> str:
-    chosen = comparison.chosen
-    (base,) = (j for j in comparison.judged if not j.is_model)
-    largest = np.bincount(comparison.rows.codes).max() / len(comparison.rows)
-    gain = base.log_loss.value - chosen.log_loss.value
-    text = (
-        f"{spoken(chosen)}: {target} is predicted correctly in {percent(chosen.accuracy)} of rows "
-        f"that no model had seen; always saying the largest class is right in "
-        f"{100 * largest:.1f} %."
-    )
-    if gain <= (chosen.log_loss.standard_error or 0.0):
-        text += " Its probabilities are no better than the class shares: "
-        text += f"the columns say little about {target}."
-    return text
 
 
 def percent(found: Measure) -> str:
@@ -219,21 +201,6 @@ def percent(found: Measure) -> str:
 def ranked(weights: dict[str, float]) -> list[tuple[str, float]]:
     """The heaviest first."""
     return sorted(weights.items(), key=lambda each: -each[1])
-
-
-def _without_leaks(comparison: Comparison) -> list[WithoutColumn]:
-    """What naive Bayes can do without a column that alone gives the answer away."""
-    roles, rows = comparison.roles, comparison.rows
-    found = []
-    leaks = [c.name for c in roles.table if any(f.kind == "leak" for f in c.flags)]
-    for name in leaks[:5]:
-        rest = roles.without(name)
-        if not rest.table:
-            continue
-        (naive,) = race(rest, replace(rows.dealt, X=Readings(rows.dealt.X.frame)), NAIVE).runners
-        without = judged(naive, rows)
-        found.append(WithoutColumn(name, without.log_loss, without.accuracy))
-    return found
 
 
 def naive_bayes_parameters(model: NaiveBayes, ranked: list[str]) -> Parameters:

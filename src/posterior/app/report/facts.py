@@ -25,10 +25,12 @@ from posterior.app.report.describing import (
     ranked,
 )
 from posterior.app.report.distributions_section import distributions
+from posterior.app.report.headline import decisions, summary
 from posterior.app.report.held_out_evidence import HeldOutEvidence
 from posterior.app.report.learning_section import learning_curves
 from posterior.app.report.report_schema import (
     CategoryDistribution,
+    Decisions,
     Facts,
     Failure,
     NumberDistribution,
@@ -38,12 +40,14 @@ from posterior.app.report.report_schema import (
 )
 from posterior.app.report.subgroups_section import by_subgroup, missing_facts, predictions
 from posterior.app.report.surprises_section import surprises
+from posterior.app.report.suspects_section import suspects
 from posterior.app.report.telling_words import TellingWords
 from posterior.data import frames
 from posterior.estimators import Classifier, NaiveBayes
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
+from posterior.evaluation.thresholds import smaller_class
 from posterior.preprocessing.belonging import how_held_out
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.overrides import Overrides
@@ -111,18 +115,22 @@ def study(
     """
     started, clock = time.perf_counter(), Clock()
     with clock.step("columns"):
-        roles = infer(frame, target, **overrides)
-        frame = roles.read(frame)
+        seen = infer(frame, target, **overrides)
+        roles, frame = seen.without_suspects(), seen.read(frame)
         table = frames.as_frame(frame)
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)
     with clock.step("comparison"):
         comparison = compare(frame, target, roles=roles, seed=seed, progress=progress)
     rows, chosen, roles = comparison.rows, comparison.chosen, comparison.roles
+    with clock.step("suspects"):
+        suspected = suspects(frame, seen, seed)
     with clock.step("model"):
         model = comparison.classifier
     with clock.step("scores"):
         data = data_facts(frame, rows, roles, source, tuple(notes))
+        decided = decisions(comparison)
+        drawn = smaller_class(chosen.held_out) or 0  # of two, the one that the headline is about
         gaps = missing_cells(rows.frame, roles.used)
         judged = [("", chosen.held_out)]
         if chosen.corrected:
@@ -172,11 +180,12 @@ def study(
         data=data,
         candidates=[candidate_facts(j, len(rows)) for j in comparison.judged],
         failures=[Failure(name, reason) for name, reason in comparison.failures],
-        choice=choice_facts(comparison),
+        choice=choice_facts(comparison, summary(comparison, decided), suspected),
         reliability=[reliability(h, chosen.name + said) for said, h in judged],
+        decisions=decided,
         confusion=confusion(chosen.held_out).tolist(),
-        roc=roc(chosen.held_out),
-        precision_recall=precision_recall(chosen.held_out),
+        roc=roc(chosen.held_out, drawn),
+        precision_recall=precision_recall(chosen.held_out, drawn),
         learning=learning,
         evidence=evidence,
         numbers=numbers,
@@ -187,14 +196,14 @@ def study(
         subgroups=by_subgroup(chosen, rows, roles, asked),
         missing=missing_facts(chosen, roles, gaps),
         parameters=parameters,
-        snippets=snippets(source, roles),
+        snippets=snippets(source, roles, decided),
         predictions=predictions(chosen, rows),
         how=how(comparison, held_out_evidence),
     )
     return Study(found, model, comparison)
 
 
-def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
+def snippets(source: str, roles: Roles, decided: Decisions, model: str = MODEL) -> list[Snippet]:
     """For people who program, and for people who type."""
     data = source if source != "standard input" else "data.csv"
     new = f"new-{Path(data).name}"
@@ -215,7 +224,7 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
     options = "".join(f" --{k} {shlex.quote(str(v))}" for k, v in told.items() if v is not None)
     shell = "\n".join(
         [
-            f"posterior predict {m} {n} --out answers.csv",
+            f"posterior predict {m} {n} --out answers.csv{_at_threshold(decided)}",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
             f"posterior serve {m}   # a page to ask it, on this machine",
@@ -228,6 +237,14 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
         Snippet("Command line", "shell", shell),
         Snippet("In a database, where the model can be a query", "shell", sql),
     ]
+
+
+def _at_threshold(decided: Decisions) -> str:
+    """Where a rare class is predicted from: at one half it may never be."""
+    found = decided.ranking
+    if found is None or decided.headline != "ranking":
+        return ""
+    return f" --threshold {shlex.quote(f'{found.name}={found.best.threshold:.2g}')}"
 
 
 def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> list[str]:
@@ -253,6 +270,9 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
         "One model is kept alone where it is ahead of that by a standard error, row by row.",
         "A model alone is calibrated by one temperature and by class shares, and each fifth of the "
         "rows is scored by those of the others.",
+        "Precision is the share of the rows predicted as a class that are of it, recall the share "
+        "of its rows that are predicted as it, F1 their harmonic mean; the threshold of the "
+        "largest F1 is chosen on the same rows that it is scored on.",
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]

@@ -147,7 +147,7 @@ def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str
     said = {
         "data": True,
         "comparison": bool(facts.candidates),
-        "mistakes": "confusion" in figures or "ranking" in figures,
+        "mistakes": bool(facts.confusion),
         "evidence": bool(facts.evidence or facts.terms),
         "rows": bool(_unexpected(facts) or rows.likely_errors or rows.strange),
         "subgroups": bool(facts.subgroups),

@@ -19,6 +19,9 @@ from posterior.evaluation.ranking import RankCurve as RankCurve
 from posterior.evaluation.reliability import Reliability as Reliability
 from posterior.evaluation.reliability import ReliabilityBin as ReliabilityBin
 from posterior.evaluation.scores import Measure as Measure
+from posterior.evaluation.thresholds import ClassRanking as ClassRanking
+from posterior.evaluation.thresholds import ClassScore as ClassScore
+from posterior.evaluation.thresholds import Threshold as Threshold
 from posterior.preprocessing.roles import ColumnRole as ColumnRole
 from posterior.preprocessing.roles import Flag as Flag
 
@@ -100,14 +103,32 @@ class Choice:
     calibration: str | None
     calibration_sentence: str
     summary: str  # the answer on top: "Naive Bayes predicts species ... 98.9 % ± 0.5 ..."
-    without_leaks: list[WithoutColumn]  # naive Bayes without each column flagged as a leak
+    suspects: Suspects | None  # columns left out, or all that there are, that look like leaks
+
+
+Headline = Literal["accuracy", "ranking", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
-class WithoutColumn:
-    column: str
-    log_loss: Measure
-    accuracy: Measure
+class Decisions:
+    """How well each class is found by the chosen model, out of fold."""
+
+    headline: Headline  # what matters: to be right, to rank the rare class, to find every class
+    classes: list[ClassScore]
+    balanced_accuracy: Measure  # the mean recall of the classes
+    ranking: ClassRanking | None  # of the smaller class of two
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """Columns that may be known only once the target is."""
+
+    columns: list[str]
+    used: bool  # where there are no others
+    model: str | None  # what was fitted with them, to compare, and its scores
+    log_loss: Measure | None
+    accuracy: Measure | None
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +320,9 @@ class Facts:
     failures: list[Failure]
     choice: Choice
     reliability: list[Reliability]  # the chosen model; also before calibration, if it was
+    decisions: Decisions
     confusion: list[list[int]]  # rows of class i that were taken for class j
-    roc: list[RankCurve]  # two classes: one curve (the second class); several: the 10 largest
+    roc: list[RankCurve]  # two classes: one curve (the smaller class); several: the 10 largest
     precision_recall: list[RankCurve]
     learning: LearningCurves | None
     evidence: list[FeatureEvidence]

@@ -19,6 +19,7 @@ from fastapi.responses import FileResponse, HTMLResponse
 from pydantic import TypeAdapter, ValidationError
 from starlette.background import BackgroundTask
 
+from posterior.app.decisions import decide
 from posterior.app.server import uploads, worker
 from posterior.app.server.api_schema import (
     ColumnFacts,
@@ -36,7 +37,7 @@ from posterior.app.server.api_schema import (
     Why,
 )
 from posterior.app.server.refusals import Limits, RequestError
-from posterior.app.server.served import Served, decide
+from posterior.app.server.served import Served
 from posterior.app.server.served_explanations import FARTHEST, reasons
 from posterior.app.server.trainings import Trainings
 from posterior.data.typing import Floats
@@ -123,6 +124,7 @@ class Api:
         only: Annotated[bool, Form(description="The answers alone.")] = False,
         priors: Annotated[str | None, Form(description="JSON, as in /api/predict.")] = None,
         costs: Annotated[str | None, Form(description="JSON, as in /api/predict.")] = None,
+        thresholds: Annotated[str | None, Form(description="JSON, as in /api/predict.")] = None,
         key: MODEL = None,
     ) -> FileResponse:
         """A file with the answer and the posterior of each row."""
@@ -138,6 +140,7 @@ class Api:
                     out,
                     priors=_parsed(priors, Shares, "priors"),
                     costs=_parsed(costs, Costs, "costs"),
+                    thresholds=_parsed(thresholds, Shares, "thresholds"),
                     only=only,
                     most=self.limits.batch_rows,
                 )
@@ -232,9 +235,9 @@ def predicted(served: Served, question: Question) -> Predictions:
 
 
 def _predictions(served: Served, X: Any, asked: Question | Why) -> list[Prediction]:
-    prices = served.prices(asked.costs)
+    decision = served.decision(asked.costs, asked.thresholds)
     p = served.posterior(X, asked.priors)
-    codes, expected = decide(p, prices)
+    codes, expected = decision.codes(p), decide(p, decision.prices)[1]
     return [
         Prediction(
             answer=served.classes[code],

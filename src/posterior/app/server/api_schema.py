@@ -21,6 +21,8 @@ Row: TypeAlias = Mapping[str, Cell]
 SHARES = Field(None, description="Shares of the classes other than the learned ones.")
 COSTS = Field(None, description="costs[truth][answer]: the price of an answer, for each truth.")
 
+THRESHOLDS = Field(None, description="Probabilities from which classes are answered.")
+
 
 def table_of(rows: Sequence[Row], columns: Sequence[Column], ignored: Collection[str]) -> pa.Table:
     """A table of the columns; cells that a row does not name are missing.
@@ -100,6 +102,7 @@ class Question(Request):
     rows: list[dict[str, Cell]] = Field(min_length=1)
     priors: Shares | None = SHARES
     costs: Costs | None = COSTS
+    thresholds: Shares | None = THRESHOLDS
 
 
 class Why(Request):
@@ -108,12 +111,13 @@ class Why(Request):
     row: dict[str, Cell]
     priors: Shares | None = SHARES
     costs: Costs | None = COSTS
+    thresholds: Shares | None = THRESHOLDS
     of: str | None = Field(None, description="A class; by default the most probable one.")
     against: str | None = Field(None, description="Another; by default the runner-up.")
 
 
 class Prediction(BaseModel):
-    """The answer: the most probable class, or the one of least expected cost."""
+    """The answer: the most probable class, or as costs or thresholds say."""
 
     answer: str
     posterior: dict[str, float]

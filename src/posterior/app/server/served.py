@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import is_classifier
 
 from posterior.app import explanations, models
+from posterior.app.decisions import Decision, log_prior, posterior, shift, threshold_values
 from posterior.app.server.api_schema import Row, table_of
 from posterior.app.server.served_columns import Column, columns_of
 from posterior.data import validate
@@ -19,14 +18,11 @@ from posterior.data.names import plain
 from posterior.data.typing import Floats
 from posterior.data.validate import in_order
 from posterior.estimators import Classifier, TableClassifier
-from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.sources.learned_types import Types
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-PRIORS = ("class_log_prior_", "class_prior_", "priors_")
 
 
 class Served:
@@ -43,7 +39,7 @@ class Served:
         self.columns: tuple[Column, ...] = columns_of(model)
         self.documents = models.reads_documents(model)
         self.target = models.target_of(model)
-        self.log_prior = _log_prior(model)
+        self.log_prior = log_prior(model)
         self.additive = self.documents or explanations.is_additive(model)
         self.roles: Roles | None = models.roles_of(model)
 
@@ -102,26 +98,13 @@ class Served:
 
     def posterior(self, X: Any, priors: Mapping[str, float] | None = None) -> Floats:
         """p(k | x) of each row, perhaps with other shares of the classes, (n, k)."""
-        if priors is None:
-            return np.asarray(self.model.predict_proba(X))
-        shares = self.shares(priors)
-        if "priors" in signature(self.model.predict_proba).parameters:
-            return np.asarray(self.model.predict_proba(X, priors=shares))
-        with np.errstate(divide="ignore"):
-            moved = np.log(self.model.predict_proba(X)) + self.shift(priors)
-        return np.asarray(np.exp(moved - logsumexp(moved, axis=1, keepdims=True)))
+        return posterior(self.model, X, None if priors is None else self.shares(priors))
 
     def shift(self, priors: Mapping[str, float] | None) -> Floats:
         """What other shares add to the log of each class, (k,)."""
         if priors is None:
             return np.zeros(len(self.classes))
-        if self.log_prior is None:
-            raise ValueError(
-                "Expected a model that knows the shares of its classes, to change them, got "
-                f"{self.kind}."
-            )
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.shares(priors)) - self.log_prior)
+        return shift(self.model, self.shares(priors))
 
     def shares(self, priors: Mapping[str, float]) -> Floats:
         """Shares of the classes, in their order; they may be counts."""
@@ -134,21 +117,13 @@ class Served:
         """costs[truth, answer], (k, k)."""
         return None if costs is None else validate.costs(costs, self.classes)
 
-
-def decide(posterior: Floats, prices: Floats | None) -> tuple[Any, Floats | None]:
-    """The answer of each row, by its code, and what each answer is expected to cost, (n, k)."""
-    if prices is None:
-        return posterior.argmax(axis=1), None
-    expected = posterior @ prices
-    return expected.argmin(axis=1), expected
-
-
-def _log_prior(model: Any) -> Floats | None:
-    """Log shares of the classes, if the model knows them."""
-    for name in PRIORS:
-        if (found := getattr(model, name, None)) is not None:
-            with np.errstate(divide="ignore"):
-                return np.asarray(found if "log" in name else np.log(found), np.float64)
-    if isinstance(model, SummedClassifier):
-        return np.asarray(model.settled().model.log_prior)
-    return None
+    def decision(
+        self,
+        costs: Mapping[str, Mapping[str, float]] | None,
+        thresholds: Mapping[str, float] | None,
+    ) -> Decision:
+        """What is answered, given a posterior."""
+        if costs is not None and thresholds is not None:
+            raise ValueError("Expected costs or thresholds, which both say what is answered.")
+        limits = None if thresholds is None else threshold_values(thresholds, self.classes)
+        return Decision(prices=self.prices(costs), thresholds=limits)

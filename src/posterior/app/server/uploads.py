@@ -15,9 +15,10 @@ import narwhals as nw
 import numpy as np
 
 from posterior.app import tables
+from posterior.app.decisions import Decision
 from posterior.app.server.api_schema import FileFacts
 from posterior.app.server.refusals import RequestError
-from posterior.app.server.served import Served, decide
+from posterior.app.server.served import Served
 from posterior.preprocessing.column_roles import role_of
 from posterior.preprocessing.targets import is_continuous
 from posterior.sources import files, outputs, unpacking
@@ -114,11 +115,12 @@ def answer_file(
     *,
     priors: Mapping[str, float] | None,
     costs: Mapping[str, Mapping[str, float]] | None,
+    thresholds: Mapping[str, float] | None = None,
     only: bool,
     most: int,
 ) -> int:
     """Write the answers of a file, some rows at a time, and say how many there are."""
-    prices, seen = served.prices(costs), 0
+    decision, seen = served.decision(costs, thresholds), 0
 
     def answered() -> Iterator[pa.Table]:
         nonlocal seen
@@ -126,7 +128,7 @@ def answer_file(
             seen += read.num_rows
             if seen > most:
                 raise RequestError(f"Expected at most {most:,} rows in a file, got more.", 413)
-            answers = _answers(served, read, priors, prices)
+            answers = _answers(served, read, priors, decision)
             before = written if out.suffix == ".csv" else read
             yield outputs.as_table(answers) if only else outputs.beside(before, answers)
 
@@ -137,9 +139,8 @@ def answer_file(
 
 
 def _answers(
-    served: Served, table: pa.Table, priors: Mapping[str, float] | None, prices: Any
+    served: Served, table: pa.Table, priors: Mapping[str, float] | None, decision: Decision
 ) -> dict[str, Any]:
     p = served.posterior(served.read(table), priors)
-    codes, _ = decide(p, prices)
-    answers: dict[str, Any] = {"predicted": np.array(served.classes)[codes]}
+    answers: dict[str, Any] = {"predicted": np.array(served.classes)[decision.codes(p)]}
     return answers | {f"p_{label}": p[:, k] for k, label in enumerate(served.classes)}

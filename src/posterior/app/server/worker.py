@@ -46,7 +46,12 @@ def train(upload: str, source: str, target: str, asked: Overrides, folder: str, 
     (place / PAGE).write_text(render(found.facts), "utf-8")
     (place / NUMBERS).write_text(found.facts.to_json(), "utf-8")
     models.save(found.model, str(place / MODEL), file.frame)
-    return found.facts.choice.summary
+    choice = found.facts.choice
+    return (
+        choice.summary
+        if choice.suspects is None
+        else f"{choice.summary} {choice.suspects.sentence}"
+    )
 
 
 def _tell(**facts: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from numbers import Real
@@ -15,6 +16,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import containers, frames, validate
+from posterior.data.errors import LeakWarning
+from posterior.data.names import quoted
 from posterior.data.one_row import OneRow
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
@@ -41,6 +44,8 @@ from posterior.generative.fold_sums import FOLDS
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import ColumnRole, Roles
+
+MOST_TOLD = 3  # columns of a warning
 
 
 class Classifier(Pool):
@@ -169,6 +174,8 @@ class Classifier(Pool):
                 "time": self.time,
             }
             roles = _roles(frames.take(frame, seen), classes[codes[seen]], target, asked)
+            if frame is X:
+                _warn_of_leaks(roles)
         elif self.group is not None or self.time is not None:
             raise ValueError("Expected group and time to be said by roles, where these are given.")
         belonging = belonging_of(roles, frame)
@@ -212,7 +219,9 @@ class Classifier(Pool):
             groups = frames.split_target(frame, self.group, "group")[1]
         if time is None and self.time is not None:
             time = self.time
-        return cross_validated(self, frame, y, folds, sample_weight, groups=groups, time=time)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeakWarning)  # of each fold; fit has said it
+            return cross_validated(self, frame, y, folds, sample_weight, groups=groups, time=time)
 
     # ---- answers ----
 
@@ -322,6 +331,20 @@ def _frame(X: Any, known: Columns | None = None) -> Any:
     named = names or tuple(f"x{j}" for j in range(len(columns)))
     cells = {name: column.to_list() for name, column in zip(named, columns, strict=True)}
     return frames.from_columns(cells).to_native()
+
+
+def _warn_of_leaks(roles: Roles) -> None:
+    """The table of a person who knows what its columns mean is used as it is, with a word."""
+    if not roles.suspects:
+        return
+    told = [flag.text for n in roles.suspects for flag in roles[n].flags if flag.kind == "leak"]
+    more = "" if len(told) <= MOST_TOLD else f" and {len(told) - MOST_TOLD} more, see roles_."
+    warnings.warn(
+        f"Columns may give the target away: {' '.join(told[:MOST_TOLD])}{more} Leave "
+        f"{' and '.join(map(quoted, roles.suspects[:MOST_TOLD]))} out of X if not.",
+        LeakWarning,
+        stacklevel=3,
+    )
 
 
 def _roles(frame: Any, y: Array, target: str | None, asked: Overrides) -> Roles:
