@@ -427,6 +427,40 @@ def test_a_file_is_read_as_python_reads_its_cells(tmp_path: Any) -> None:
     ]
 
 
+def test_a_server_takes_cells_as_people_write_them(model: Classifier) -> None:
+    pytest.importorskip("fastapi")
+    from posterior.app.server.served import Served
+
+    served = Served(model)
+    written = {"Sales": "$1,250.00", "Ordered": "12/24/2023", "Weight": "12.5 kg", "Discount": "-"}
+    plain = {"Sales": 1250, "Ordered": "2023-12-24", "Weight": 12.5, "Discount": None}
+    here, there = (served.posterior(served.rows([row])) for row in (written, plain))
+    assert here.tolist() == there.tolist()
+    with pytest.raises(ValueError, match="Expected dates in column 'Ordered', got 'someday'"):
+        served.posterior(served.rows([{"Ordered": "someday"}]))
+
+
+def test_the_command_line_is_told_what_columns_are(tmp_path: Any) -> None:
+    testing = pytest.importorskip("typer.testing")
+    from posterior.app.cli.commands_app import app
+
+    table().to_csv(tmp_path / "orders.csv", index=False)
+    out = tmp_path / "model.posterior"
+    options = [
+        "--target",
+        "Late",
+        "--model",
+        "naive-bayes",
+        "--as",
+        "zip=number",
+        "--out",
+        str(out),
+    ]
+    done = testing.CliRunner().invoke(app, ["fit", str(tmp_path / "orders.csv"), *options])
+    assert done.exit_code == 0, done.output
+    assert load(out).roles["zip"].role == "number"
+
+
 def test_numbers_that_are_written_can_be_cut_into_bands() -> None:
     roles = infer(table(), "Sales", bands=[1000, 2000])
     column = frame_of(table()).get_column("Sales")
