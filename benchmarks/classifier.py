@@ -1,8 +1,8 @@
-"""What Classifier costs: a fit of 1,000 rows, one of adult, and the answer to one row.
+"""What Classifier costs: fits of many rows, of many columns and of adult, and one row's answer.
 
     python -m benchmarks.classifier
 
-A fit is timed in a process of its own: the best of three of 1,000 rows, one of adult (both of its
+A fit is timed in a process of its own: the best of three, one of adult (both of its
 files, 48,842 rows). The table of 1,000 rows is drawn by a seed: sixteen columns of numbers and four
 of words. One row is asked a thousand times, as an array and as a frame of pandas. What it prints is
 docs/results/classifier_cost.md.
@@ -34,8 +34,18 @@ def thousand() -> tuple[pd.DataFrame, np.ndarray]:
     return X, np.where(score > 0, "yes", "no")
 
 
+def wide() -> tuple[pd.DataFrame, np.ndarray]:
+    """Five columns of five thousand tell, each a little."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 400)
+    X = random.standard_normal((400, 5_000))
+    X[:, :5] += 0.48 * (2 * y - 1)[:, None]
+    return pd.DataFrame(X).rename(columns="x{}".format), y
+
+
 TABLES: dict[str, Callable[[], tuple[pd.DataFrame, np.ndarray]]] = {
     "1,000 × 20": thousand,
+    "400 × 5,000": wide,
     "adult": adult,
 }
 

@@ -5,8 +5,8 @@
 
 Three folds; the others fit the model twice, as it is and with the correction that it chooses and
 learns from the same rows. Constants were compared on tables of the second command. But tables of
-the first have shown that one standard error is too little, and that temperatures need a prior: its
-figures are not those of tables that nobody had seen.
+the first have shown that one standard error is too little, that temperatures need a prior, and that
+errors which were not seen need odds: its figures are not those of tables that nobody had seen.
 """
 
 from __future__ import annotations

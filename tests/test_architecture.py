@@ -250,8 +250,8 @@ SYMPTOMS = {
     probes: 119,
     foreign_privates: 14,
     most_ancestors: 5,
-    n_files: 541,
-    n_lines: 69_988,
+    n_files: 562,
+    n_lines: 72_756,
 }
 
 

@@ -67,7 +67,7 @@ def table() -> pd.DataFrame:
         ("price", "different numbers in 50,000 rows: to predict those is regression.*--bands 4"),
         ("weighed", "regression"),
         ("sold", "different dates.*regression.*--bands 2020-"),
-        ("name", "identify each row"),
+        ("name", "values repeat"),
         ("remark", "different texts"),
     ],
 )
@@ -226,9 +226,7 @@ def test_bands_that_cannot_be_read_are_told(asked: str, tmp_path: Path) -> None:
     assert "Expected a number of bands" in said
 
 
-@pytest.mark.parametrize(
-    ("target", "said"), [("price", "regression"), ("name", "identify each row")]
-)
+@pytest.mark.parametrize(("target", "said"), [("price", "regression"), ("name", "values repeat")])
 def test_a_stream_without_classes_is_refused_at_its_beginning(
     target: str, said: str, tmp_path: Path
 ) -> None:

@@ -238,6 +238,17 @@ def test_what_was_planted_is_chosen(bent, name):
     assert chosen(held_out(of_odds(z), drawn(of_odds(bent(z)))))[0] == name
 
 
+@pytest.mark.parametrize(("doubtful", "name"), [(10, None), (60, "temperature")])
+def test_rows_without_an_error_sharpen_only_if_errors_were_due(doubtful, name):
+    """Of ten rows at 4 to 1 none is wrong in one table of nine; of sixty, in one of 600,000."""
+    log_proba = np.log(np.tile([0.2, 0.8], (600, 1)))
+    with np.errstate(divide="ignore"):
+        log_proba[doubtful:] = np.log([0.0, 1.0])
+    found, calibrator, _ = chosen(held_out(log_proba, np.ones(600, np.int32)))
+    assert found == name
+    assert calibrator is None or calibrator.temperature < 1
+
+
 def test_classes_that_are_favored_need_more_than_a_temperature():
     x = log_softmax(scores(4, 5000), axis=1)
     codes = drawn(log_softmax(x + np.array([1.5, 0, 0, -1.5]), axis=1))

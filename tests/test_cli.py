@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import doctest
 import io
@@ -10,6 +11,7 @@ import os
 import re
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -249,8 +251,53 @@ def test_input_cells_are_written_as_they_were_read(fish):
 def test_pieces_of_a_file_are_read_as_the_whole(fish, monkeypatch):
     whole = proba(fish.model, fish.new)
     batches = files.batches
-    monkeypatch.setattr(files, "batches", lambda path: batches(path, rows=1))
+    monkeypatch.setattr(files, "batches", lambda path, part: batches(path, rows=1))
     assert proba(fish.model, fish.new) == whole
+
+
+def test_a_sheet_and_a_table_are_read_by_every_command(fish, tmp_path):
+    """A workbook of two sheets, a database of two tables: the second of them is the fish."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    frames = {name: files.read(getattr(fish, name)).frame.to_pandas() for name in ("first", "new")}
+    with pandas.ExcelWriter(tmp_path / "fish.xlsx", engine="openpyxl") as book:
+        pandas.DataFrame({"about": ["fish"]}).to_excel(book, sheet_name="Notes", index=False)
+        for name, frame in frames.items():
+            frame.to_excel(book, sheet_name=name, index=False)
+    with contextlib.closing(sqlite3.connect(tmp_path / "fish.sqlite")) as database:
+        for name, frame in frames.items():
+            frame.to_sql(name, database, index=False)
+    model = tmp_path / "m.posterior"
+    for place, option in (("fish.xlsx", "--sheet"), ("fish.sqlite", "--table")):
+        data, first, new = tmp_path / place, [option, "first"], [option, "new"]
+        run("fit", data, *first, "-t", "species", "-m", "naive-bayes", "-o", model)
+        answers = read_csv(run("predict", model, data, *new, "--only"))
+        assert answers == proba(fish.model, fish.new)
+        said, known = (
+            run("explain", *asked, "--row", 3).splitlines()
+            for asked in ([model, data, *new], [fish.model, fish.new])
+        )
+        assert (said[0], said[-1]) == (known[0], known[-1])  # SQLite calls false 0
+        run("update", model, data, *new)
+        run("forget", model, data, *new)
+        assert read_csv(run("predict", model, data, *new, "--only")) == answers
+        facts = json.loads(run("cluster", data, *new, "--k", 2, "--json"))
+        assert facts["rows"] == 40
+        run("fit", data, *first, "-t", "species", "-m", "naive-bayes", "--stream", "-o", model)
+        assert posterior.load(model).class_count_.sum() == 150
+    assert proba(fish.model, tmp_path / "fish.xlsx") == proba(fish.model, fish.first)
+    assert "--table" in complaint("predict", fish.model, tmp_path / "fish.sqlite")
+
+
+def test_a_folder_and_a_pattern_are_learned_and_answered_as_one_table(fish, tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.csv").write_bytes(getattr(fish, name).read_bytes())
+    options = ["-t", "species", "-o", tmp_path / "m.posterior", "--json"]
+    for data, more in ((tmp_path, ["-m", "naive-bayes"]), (tmp_path / "*.csv", [])):
+        facts = json.loads(run("fit", data, *options, *more))
+        assert facts["rows"] == 230 and facts["notes"] == ["2 files are read as one table."]
+        assert proba(fish.model, data) == proba(fish.model, fish.both)
 
 
 def test_files_are_named_after_the_table(fish, tmp_path, monkeypatch):
@@ -533,8 +580,8 @@ def test_a_file_is_never_half_written(fish, tmp_path, monkeypatch):
     out.write_text("as it was")
     batches = files.batches
 
-    def interrupted(path):
-        yield next(batches(path))
+    def interrupted(path, **options):
+        yield next(batches(path, **options))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(files, "batches", interrupted)

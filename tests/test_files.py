@@ -117,7 +117,7 @@ def test_pieces_hold_all_rows_in_order(tmp_path: Path) -> None:
 
 def test_headers_that_repeat_or_lack_a_name_get_one(tmp_path: Path) -> None:
     frame = read(written(tmp_path, "a.csv", "x,x,\n1,2,3\n")).frame
-    assert frame.column_names == ["x", "x 2", "column 3"]
+    assert frame.column_names == ["x", "x (2)", "column 3"]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_broken_archive_and_an_empty_folder_are_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.csv\.gz"):
         read(written(tmp_path, "a.csv.gz", gzip.compress(CSV.encode())[:20]))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="folder"):
+    with pytest.raises(FileNotFoundError, match="folder with tables"):
         read(tmp_path / "empty")
     with pytest.raises(ValueError, match="Arrow"):
         read(written(tmp_path, "a.feather", "no"))

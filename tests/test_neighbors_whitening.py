@@ -134,14 +134,14 @@ def test_many_rows_are_asked_in_part(monkeypatch):
     asked = []
     choose = select_distance.choose
 
-    def spy(index, rows, numbers, smoothings, rule, some=None):
+    def spy(index, rows, numbers, smoothings, rules, some=None):
         asked.append(len(rows) if some is None else len(some))
-        return choose(index, rows, numbers, smoothings, rule, some)
+        return choose(index, rows, numbers, smoothings, rules, some)
 
     monkeypatch.setattr(select_distance, "choose", spy)
     monkeypatch.setattr(select_distance, "ASKED", 200)
     KNeighborsClassifier(**OPEN).fit(X, y)
-    assert asked == [200] * len(WHITENINGS) + [600, 600]
+    assert asked == [200] * len(WHITENINGS) + [600]
 
 
 def test_streams_keep_the_choice_and_measure_by_all_rows(wine):

@@ -218,7 +218,7 @@ def test_overconfident_probabilities_are_corrected() -> None:
     lost = sure.raw.log_loss - honest.log_loss.value
     assert lost > 0.1
     assert sure.log_loss.value - honest.log_loss.value < lost / 5  # the color is scaled down, too
-    assert sure.calibration_error.value < 0.03
+    assert sure.calibration_error.value < 0.04  # its standard error is 0.008
 
 
 def test_the_calibration_error_is_zero_only_for_what_comes_true() -> None:
@@ -386,14 +386,17 @@ def test_models_of_text_merge() -> None:
     np.testing.assert_array_equal(model.class_log_prior_, both.class_log_prior_)
 
 
-def test_naive_bayes_reads_text_beside_other_columns() -> None:
+def test_every_model_reads_text_beside_other_columns() -> None:
     frame = mails(120, 2)
-    found = compare(frame, "label", models=["naive-bayes", "naive-bayes-words"])
-    scores = {judged.key: judged.log_loss.value for judged in found.judged}
-    assert scores["naive-bayes-words"] < scores["naive-bayes"] < scores["majority"]
-    why = compare(frame, "label", models=["naive-bayes-words"]).classifier.explain(frame.iloc[:1])
-    assert why.feature_names.tolist() == ["text", "font"]
-    assert why.values[0] == frame["text"][0]
+    keys = ["naive-bayes", "logistic", "additive"]
+    found, without = (
+        compare(table, "label", models=keys).judged for table in (frame, frame.drop(columns="text"))
+    )
+    told, plain = ({j.key: j.log_loss.value for j in each} for each in (found, without))
+    assert all(told[key] < plain[key] for key in keys)
+    why = compare(frame, "label", models=keys[:1]).classifier.explain(frame.iloc[:1])
+    assert sorted(why.feature_names) == ["font", "text"]
+    assert frame["text"][0] in why.values
 
 
 WORDS = ["text-multinomial", "text-bernoulli"]
@@ -437,20 +440,23 @@ def test_a_document_without_a_known_word_is_explained_by_the_prior() -> None:
 
 def test_a_text_beside_other_columns_is_one_term_of_a_pool() -> None:
     frame = mails(200, 4)
-    model, row = pooled(frame, ["naive-bayes", *WORDS]), frame.iloc[:1]
-    assert len(model.members_) == 3
+    model, row = pooled(frame, ["naive-bayes", "logistic"]), frame.iloc[:1]
+    assert len(model.members_) == 2
     why = model.explain(row)
-    assert why.feature_names.tolist() == ["text", "font"]
-    assert why.values == (frame["text"][0], frame["font"][0])
+    assert (
+        dict(zip(why.feature_names, why.values, strict=True))
+        == row.drop(columns="label").iloc[0].to_dict()
+    )
     expected = sorted(model.predict_proba(row)[0], reverse=True)
     np.testing.assert_allclose(shares(why), expected, rtol=1e-9)
 
 
-def test_columns_that_no_kept_model_reads_are_not_asked_for() -> None:
-    frame = mails(120, 5)
-    model = compare(frame, "label", models=["text-multinomial"]).classifier
-    assert model.feature_names_in_.tolist() == ["text"]
-    assert model.predict(frame[["text"]]).tolist() == model.predict(frame).tolist()
+def test_columns_that_say_nothing_are_not_asked_for() -> None:
+    frame = mails(120, 5).assign(noise=[f"v{i % 60}" for i in range(120)])
+    model = compare(frame, "label", models=["naive-bayes"]).classifier
+    assert sorted(model.feature_names_in_) == ["font", "text"]
+    rest = frame[["text", "font"]]
+    assert model.predict(rest).tolist() == model.predict(frame).tolist()
 
 
 def test_neighbors_kept_alone_are_known_by_their_places_in_the_table() -> None:

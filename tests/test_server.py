@@ -10,6 +10,7 @@ import re
 import socket
 import tempfile
 import time
+import zipfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 pytest.importorskip("typer")
 
+import duckdb
 import httpx
 import pyarrow as pa
 from pyarrow import parquet
@@ -409,6 +411,60 @@ def test_a_bad_file_is_refused_in_one_sentence(
         assert answer.json()["columns"]  # it has columns, if not those of the model
     else:
         complaint(answer, 400, 413, 415, 422)
+    assert list(empty.iterdir()) == []
+
+
+def packed(**members: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def as_workbook(table: Any) -> bytes:
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    out = io.BytesIO()
+    table.to_pandas().to_excel(out, index=False, engine="openpyxl")
+    return out.getvalue()
+
+
+def test_workbooks_and_archives_are_answered_like_the_table_in_them(
+    page: Page, empty: Path
+) -> None:
+    plain = page.post("/api/batch", **upload(as_csv(TABLE), "a.csv", only="true")).text
+    files = {"a.xlsx": as_workbook(TABLE), "a.zip": packed(**{"x/a.csv": as_csv(TABLE)})}
+    for name, content in files.items():
+        answer = page.post("/api/batch", **upload(content, name, only="true"))
+        assert answer.status_code == 200 and answer.text == plain
+        columns = page.post("/api/columns", **upload(content, name)).json()["columns"]
+        assert columns == TABLE.column_names
+    assert list(empty.iterdir()) == []
+
+
+def test_archives_and_databases_that_may_do_harm_are_refused(
+    page: Page, empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from posterior.app.server import uploads
+
+    with duckdb.connect(str(tmp_path / "a.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT 1 AS weight")
+    duck = (tmp_path / "a.duckdb").read_bytes()
+    (tmp_path / "a.duckdb").unlink()
+    monkeypatch.setattr(uploads, "UNPACKED", 50_000)
+    for name, content, said in (
+        ("a.zip", packed(**{"a.csv": b"weight\n" + b"1\n" * 99_999}), "unpack"),
+        ("a.xlsx", packed(**{"a.xml": b"0" * 99_999}), "unpack"),
+        ("a.zip", packed(**{"b.zip": packed(**{"a.csv": b"weight\n1\n"})}), "archive"),
+        ("a.zip", packed(**{"a.db": duck}), "Unpack"),
+        ("a.db", duck, "SQLite"),
+        ("a.duckdb", duck, "ends in"),
+    ):
+        for route in ("/api/batch", "/api/columns"):
+            assert said in complaint(page.post(route, **upload(content, name)), 415, 422)
+    broken = packed(**{"a.jsonl": b'{"weight": 1}\n{"weight": '})
+    assert "/" not in complaint(page.post("/api/batch", **upload(broken, "a.zip")), 422)
     assert list(empty.iterdir()) == []
 
 

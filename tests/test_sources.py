@@ -323,7 +323,7 @@ def test_rows_beyond_a_thousand_are_written_for_people(tmp_path: Path) -> None:
     [
         ("none*.parquet", "bought", FileNotFoundError, "files that match"),
         ("t.parket", "bought", FileNotFoundError, "Did you mean 't.parquet'"),
-        ("empty", "bought", FileNotFoundError, "a folder with files"),
+        ("empty", "bought", FileNotFoundError, "a folder with tables"),
         ("t.parquet", "buoght", ValueError, "Did you mean 'bought'"),
         ("t.parquet", None, TypeError, "target column by its name"),
         ("head.csv", "y", ValueError, "empty table"),
@@ -518,7 +518,7 @@ def test_the_command_line_fits_patterns_and_answers_by_the_model(tmp_path: Path)
     assert run("predict", model, tmp_path / "a.csv", "--only", "-o", out).exit_code == 0
     p = theirs.predict_proba(frame[:400].drop_columns(["grade", "bought"]))
     assert_allclose(read(out).frame["p_yes"].to_numpy(), p[:, 2])
-    assert "naive-bayes" in run("fit", pattern, "-t", "bought").stderr
+    assert "naive-bayes" in run("fit", pattern, "-t", "bought", "--stream").stderr
 
 
 # --- memory ---------------------------------------------------------------------------------------

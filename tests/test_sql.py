@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import sqlite3
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -538,7 +539,9 @@ def test_rare_levels_share_a_number(dialect):
     random = np.random.default_rng(0)
     codes = random.integers(0, 70, 600)
     frame = pd.DataFrame({"code": [f"c{c}" for c in codes], "y": codes % 2})
-    found = infer(frame, "y", keep=["code"])
+    found = infer(frame, "y")
+    code, target = found.columns
+    found = replace(found, columns=(replace(code, role="category"), target))
     fitted = TableClassifier(posterior.LogisticRegression(), found, reads="numbers")
     fitted.fit(frame, "y")
     frame = frame.drop(columns="y")

@@ -79,6 +79,8 @@ def check(model, dialect: str, texts=ASKED) -> None:
         {"model": "multinomial", "lowercase": False, "token_pattern": r"\w+"},
         {"model": "logistic"},
         {"model": "contrast", "token_pattern": r"\b\w{4,}\b", "class_prior": [0.2, 0.3, 0.5]},
+        {"model": "multinomial", "analyzer": "char_wb", "ngram_range": (1, 4), "min_df": 2},
+        {"model": "logistic", "analyzer": "char_wb", "ngram_range": (5, 6)},
     ],
     ids=str,
 )
@@ -102,6 +104,17 @@ def test_all_letters_are_those_of_python(dialect):
     model = TextClassifier("multinomial", alpha=1.0, calibrated=False).fit(MAILS, LABELS)
     check(model, dialect, texts)
     assert len({*model.predict_proba(texts)[:, 0].round(9)}) == 3
+
+
+@on_each
+def test_white_space_is_that_of_python(dialect):
+    """Each character between two words: as one word, they have other letters in a row."""
+    odd = [chr(i) for i in [*range(1, 0x100), *range(0x1600, 0x1700), *range(0x2000, 0x3100)]]
+    texts = [f"at{c}noon" for c in odd]
+    settings = {"analyzer": "char_wb", "ngram_range": (1, 2), "alpha": 1.0, "calibrated": False}
+    model = TextClassifier("multinomial", **settings).fit(MAILS, LABELS)
+    check(model, dialect, texts)
+    assert model.predict_proba(["at noon"]) != pytest.approx(model.predict_proba(["atXnoon"]))
 
 
 @on_each
@@ -148,7 +161,7 @@ def test_evidence_of_the_text_is_what_its_words_add_up_to():
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"analyzer": "char_wb"}, "cut out words alone"),
+        ({"analyzer": "char"}, "cut out words, and letters inside of them"),
         ({"analyzer": str.split}, "terms that a function makes"),
         ({"token_pattern": r"[a-z]+"}, "databases read patterns otherwise"),
         ({"strip_accents": "unicode"}, "strip_accents='unicode', for which"),

@@ -25,6 +25,8 @@ from posterior import Classifier, Pool, to_sql
 from posterior.data.table_columns import Columns
 from posterior.discriminative.pooling import PoolWeights
 from posterior.estimators.pool.fitted_pool import FittedPool
+from posterior.estimators.table_classifier import TableClassifier
+from posterior.preprocessing.infer_roles import infer
 
 pytestmark = pytest.mark.once
 dialect = test_sql.dialect  # a fixture
@@ -232,32 +234,33 @@ def mails(n: int = 60) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres"], indirect=True)
-def test_models_of_text_pool_with_others_in_databases_that_cut_words(dialect):
-    frame = mails()
-    keys = ["text-multinomial", "text-bernoulli", "text-logistic", "naive-bayes"]
+def test_several_models_of_text_pool_in_databases_that_cut_words(dialect):
+    frame = mails()[["text", "y"]]
+    keys = ["text-multinomial", "text-bernoulli", "text-logistic"]
     members = [Classifier(models=[key]).fit(frame, "y").fitted_.members[0] for key in keys]
     pool = Classifier(models=keys[:1]).fit(frame, "y")
     pool.fitted_ = replace(
         pool.fitted_,
-        columns=Columns("Classifier", 2, ("text", "size")),
         names=tuple(keys),
         members=tuple(members),
-        pool=PoolWeights(np.array([0.4, 0.3, 0.2, 0.3]), np.array([0.0, 0.2])),
+        pool=PoolWeights(np.array([0.4, 0.3, 0.2]), np.array([0.0, 0.2])),
     )
+    frame["id"] = range(len(frame))
     frame.loc[3, "text"] = None
-    query = to_sql(pool, dialect, keep=["size", "text"], explain=True)
-    answer = ENGINES[dialect](query, frame)
-    assert answer["size"].tolist() == frame["size"].tolist()
+    answer = ENGINES[dialect](to_sql(pool, dialect, keep=["id", "text"], explain=True), frame)
+    assert answer["id"].tolist() == frame["id"].tolist()
     np.testing.assert_allclose(answer[["p_0", "p_1"]], pool.predict_proba(frame), atol=AGREES)
-    check_evidence(pool, frame, answer)
+    evidence = np.diff(answer[["evidence_text_0", "evidence_text_1"]])[:, 0]
+    terms = pool.evidence(frame).terms.sum(axis=2)
+    np.testing.assert_allclose(evidence, np.diff(terms)[:, 0], rtol=0, atol=AGREES)
     with pytest.raises(TypeError, match="whose databases cut text"):
         to_sql(pool, "sqlite")
 
 
 def test_a_model_of_a_file_needs_no_text_that_it_does_not_read():
     frame = mails()
-    member = Classifier(models=["naive-bayes"]).fit(frame, "y").fitted_.members[0]
-    answer = test_sql.check(member, frame, "duckdb")
+    model = TableClassifier(posterior.NaiveBayes(), infer(frame, "y")).fit(frame, "y")
+    answer = test_sql.check(model, frame, "duckdb")
     assert "text" not in answer
 
 

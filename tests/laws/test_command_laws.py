@@ -22,7 +22,7 @@ import typer
 from typer.testing import CliRunner
 
 from posterior.app.cli.commands_app import app
-from posterior.sources.csv_files import _names
+from posterior.sources.headers import distinct
 
 pytestmark = pytest.mark.once
 
@@ -149,6 +149,6 @@ def test_every_command_that_takes_a_table_or_a_model_is_tried() -> None:
 
 
 def test_equal_names_take_no_time() -> None:
-    names = _names(["c"] * 50_000)  # counting from 2 for each would take minutes
-    assert len(set(names)) == 50_000 and names[:3] == ["c", "c 2", "c 3"]
-    assert _names(["c", "c 2", "C", "c"]) == ["c", "c 2", "C 3", "c 4"]
+    names = distinct(["c"] * 50_000)  # counting from 2 for each would take minutes
+    assert len(set(names)) == 50_000 and names[:3] == ["c", "c (2)", "c (3)"]
+    assert distinct(["c", "c (2)", "C", "c"]) == ["c", "c (2)", "C (3)", "c (4)"]

@@ -18,7 +18,9 @@ def name_of(path: str, otherwise: str) -> str:
     return otherwise if not name or set(name) & set("*?[") else name
 
 
-def pieces(path: str, types: Types | None) -> Iterator[tuple[pa.Table, pa.Table]]:
+def pieces(
+    path: str, types: Types | None, part: str | None = None
+) -> Iterator[tuple[pa.Table, pa.Table]]:
     """A table some rows at a time: as the file has it, and as a model reads it.
 
     Without types, each piece is read by what it holds itself.
@@ -26,7 +28,7 @@ def pieces(path: str, types: Types | None) -> Iterator[tuple[pa.Table, pa.Table]
     from posterior.sources import files
 
     first_row = 1
-    for piece in files.batches(path):
+    for piece in files.batches(path, part=part):
         read = files.typed(piece) if types is None else as_learned(piece, types, first_row)
         yield piece, read
         first_row += piece.num_rows
@@ -34,12 +36,12 @@ def pieces(path: str, types: Types | None) -> Iterator[tuple[pa.Table, pa.Table]
         raise ValueError(f"Expected rows in {path}, got an empty table.")
 
 
-def row_of(path: str, number: int) -> pa.Table:
+def row_of(path: str, number: int, part: str | None = None) -> pa.Table:
     """One row of a table, its cells as the file has them; 1 is the first below the header."""
     from posterior.sources import files
 
     n_rows = 0
-    for piece in files.batches(path):
+    for piece in files.batches(path, part=part):
         if n_rows + piece.num_rows >= number:
             return piece.slice(number - 1 - n_rows, 1)
         n_rows += piece.num_rows

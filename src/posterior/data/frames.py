@@ -36,16 +36,16 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def split_target(X: Any, name: str) -> tuple[Any, Array]:
+def split_target(X: Any, name: str, what: str = "target") -> tuple[Any, Array]:
     """A frame without its target column, and the column."""
     frame = as_frame(X)
     if frame is None:
         raise TypeError(
-            f"Expected a frame in memory, to find the target column {name!r} in, got "
+            f"Expected a frame in memory, to find the {what} column {name!r} in, got "
             f"{type(X).__name__}."
         )
     if name not in frame.columns:
-        raise ValueError(f"Expected a target column {name!r}, got columns {frame.columns}.")
+        raise ValueError(f"Expected a {what} column {name!r}, got columns {frame.columns}.")
     cells = frame.get_column(name).to_list()
     target = np.array(cells, dtype=object if any(map(missing, cells)) else None)
     return frame.drop(name).to_native(), target

@@ -50,9 +50,9 @@ def _streamed(X: Any, home: str) -> Source | None:
 def _refuse_texts(paths: list[Any]) -> None:
     """A list of strings that are no paths is a list of texts."""
     from posterior.data import containers
-    from posterior.sources import table_files
+    from posterior.sources.places import PATTERN
 
-    texts = all(isinstance(p, str) and not table_files.PATTERN.search(p) for p in paths)
+    texts = all(isinstance(p, str) and not PATTERN.search(p) for p in paths)
     if len(paths) > 1 and texts and not any(map(os.path.exists, paths)):
         raise FileNotFoundError(
             f"Expected rows, or paths of files, got {len(paths)} strings of which none is a file, "

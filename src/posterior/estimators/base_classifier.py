@@ -95,6 +95,15 @@ def with_target(X: Any, y: Any) -> tuple[Any, Any]:
     return frames.split_target(X, y) if isinstance(y, str) else (X, y)
 
 
+def with_belonging(X: Any, groups: Any, time: Any) -> tuple[Any, Any, Any]:
+    """Columns of the frame by their names: that of groups is taken out, that of time stays."""
+    if isinstance(time, str):
+        time = frames.split_target(X, time, "time")[1]
+    if isinstance(groups, str):
+        X, groups = frames.split_target(X, groups, "group")
+    return X, groups, time
+
+
 def decided(proba: Floats, classes: Array, costs: Any = None, reject: float | None = None) -> Array:
     """The most probable class of each row, or the one of least expected cost; masked where it is
     less probable than `reject`."""

@@ -11,9 +11,9 @@ from posterior import kernels
 from posterior.data import frames, validate
 from posterior.data.typing import Codes, Floats
 from posterior.estimators import remote
-from posterior.estimators.base_classifier import BaseClassifier, with_target
+from posterior.estimators.base_classifier import BaseClassifier, with_belonging, with_target
 from posterior.evaluation.held_out import HeldOut, aligned, floored
-from posterior.generative.fold_sums import FOLDS, folds_of
+from posterior.generative.fold_sums import FOLDS, folds_of, scored
 
 
 @runtime_checkable
@@ -27,7 +27,14 @@ class OnePass(Protocol):
 
 
 def cross_validated(
-    self: Any, X: Any, y: Any, folds: Any = FOLDS, sample_weight: Any = None
+    self: Any,
+    X: Any,
+    y: Any,
+    folds: Any = FOLDS,
+    sample_weight: Any = None,
+    *,
+    groups: Any = None,
+    time: Any = None,
 ) -> HeldOut:
     """Score every row by the model of the other folds: a fit for each, which chooses anew.
 
@@ -35,13 +42,20 @@ def cross_validated(
     ----------
     X, y, sample_weight : as in `fit`, in memory
     folds : int, array of shape (n_samples,), or a splitter of scikit-learn
-        A number deals the rows out evenly by class, in order.
+        A number deals the rows out evenly by class, in order. A row of a fold below zero is
+        learned, and never scored.
+    groups : array of shape (n_samples,), or the name of a column of X, which is not learned
+        Rows of one value stay together in a fold.
+    time : array of shape (n_samples,), or the name of a column of X
+        Numbers or dates: the latest of `folds` parts is scored, by the model of all before it.
     """
     remote.refuse_elsewhere(X, "cross_validate")
     X, y = with_target(X, y)
+    X, groups, time = with_belonging(X, groups, time)
     classes, codes = validate.labels(y, len(y))
     weight = validate.weights(sample_weight, len(codes))
-    return held_out_by_refits(self, X, classes[codes], folds_of(folds, codes), weight)
+    fold = folds_of(folds, codes, groups, time)
+    return scored(held_out_by_refits(self, X, classes[codes], fold, weight))
 
 
 def held_out_by_refits(
@@ -122,6 +136,8 @@ def learned_by(
         return own, own.fit_held_out(X, y, folds, weight)
     if isinstance(own, OnePass) and own.one_pass:
         own.fit(X, y, **given(weight))  # which may choose how sums become a model
-        whole = np.where(folds < 0, folds.max() + 1, folds)
-        return own, own.cross_validate(X, y, whole, weight).log_proba
+        answers = own.cross_validate(X, y, folds, weight).log_proba
+        said = np.full((len(folds), answers.shape[1]), np.nan)
+        said[folds >= 0] = answers
+        return own, said
     return own, refitted(own, X, y, folds, weight)

@@ -20,7 +20,7 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.engines.local import Local
 from posterior.estimators import calibrated, joint_answers, remote
-from posterior.estimators.base_classifier import BaseClassifier
+from posterior.estimators.base_classifier import BaseClassifier, with_belonging
 from posterior.estimators.estimator import check_same_kind, learned
 from posterior.estimators.remote import FilePath
 from posterior.evaluation.calibration import Calibrator, check_calibrated
@@ -263,7 +263,14 @@ class SummedClassifier(BaseClassifier):
     # ---- rows held out ----
 
     def cross_validate(
-        self, X: Any, y: Any, folds: Any = FOLDS, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = FOLDS,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
     ) -> HeldOut:
         """Score every row by the model of the other folds, for about the price of one fit.
 
@@ -271,10 +278,17 @@ class SummedClassifier(BaseClassifier):
         ----------
         X, y, sample_weight : as in `fit`
         folds : int, array of shape (n_samples,), or a splitter of scikit-learn
-            A number deals the rows out evenly by class, in order.
+            A number deals the rows out evenly by class, in order. A row of a fold below zero is
+            learned, and never scored.
+        groups : array of shape (n_samples,), or the name of a column of X, which is not learned
+            Rows of one value stay together in a fold.
+        time : array of shape (n_samples,), or the name of a column of X
+            Numbers or dates: the latest of `folds` parts is scored, by the model of all before it.
         """
+        X, groups, time = with_belonging(X, groups, time)
         trial, rule = self._trial(X, y, sample_weight)
-        return trial.held_out(rule, folds_of(folds, trial.rows.hard.codes))
+        fold = folds_of(folds, trial.rows.hard.codes, groups, time)
+        return trial.held_out(rule, fold)
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> HeldOut:
         """Score every row by the model of all the others."""

@@ -83,11 +83,15 @@ class HeldOut:
         return float(np.std(parts, ddof=1) / np.sqrt(len(parts))) if len(parts) > 1 else np.nan
 
     def __str__(self) -> str:
-        kind = "leave-one-out" if self.folds is None else f"{len(self.scores)}-fold"
+        n_folds = len(self.scores)
+        kind = "leave-one-out" if self.folds is None else f"{n_folds}-fold"
+        of = f"{kind} cross-validation of {len(self.codes)} rows"
+        if self.folds is not None and n_folds == 1:
+            of = f"{len(self.codes)} rows held out"
         means = np.array([self.mean(name) for name in SCORES])
         errors = np.array([self.standard_error(name) for name in SCORES])
         table = Table({"score": np.array([*SCORES]), "mean": means, "standard error": errors})
-        return f"{kind} cross-validation of {len(self.codes)} rows\n{table}"
+        return f"{of}\n{table}"
 
     __repr__ = __str__
 

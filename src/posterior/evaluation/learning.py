@@ -40,6 +40,7 @@ def learning_curve(
     n_test: int | None = None,
     repeats: int = 5,
     random_state: int = 0,
+    folds: Codes | None = None,
 ) -> list[LearningPoint]:
     """Log loss and accuracy on rows held out, by the number of rows that were learned.
 
@@ -54,6 +55,9 @@ def learning_curve(
     repeats : int, default=5
         Draws for each size, each nested: the rows of a smaller size are among those of a larger.
     random_state : int, default=0
+    folds : array of shape (n_samples,), optional
+        Rows to be held out together, one fold a draw; those below zero never are. By default rows
+        are drawn one by one.
 
     Examples
     --------
@@ -75,6 +79,9 @@ def learning_curve(
     for draw in range(repeats):
         order = random.permutation(n)
         test, rest = order[:held], order[held:]
+        if folds is not None:
+            inside = folds[order] == draw % (int(folds.max()) + 1)
+            test, rest = order[inside][:held], order[~inside]
         for i, size in enumerate(sizes):
             train = _first(codes, rest, size)
             learned = clone(model).fit(take(X, train), labels[train])

@@ -21,6 +21,7 @@ from posterior.data.typing import Array, Codes, Floats
 from posterior.evaluation.calibration import Calibrator, learned
 from posterior.evaluation.held_out import HeldOut
 from posterior.families.family import fill
+from posterior.generative.belonging import Belonging
 from posterior.generative.dealing import by_content, in_turn
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.rule import CheckedSum, Rule, Worker
@@ -34,7 +35,7 @@ FOLDS = 10
 class Splitter(Protocol):
     """Deals rows out to folds, as those of scikit-learn do."""
 
-    def split(self, X: Any, y: Any, /) -> Iterable[tuple[Array, Array]]: ...
+    def split(self, X: Any, y: Any, groups: Any, /) -> Iterable[tuple[Array, Array]]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,19 +54,28 @@ class Trial:
         return total
 
     def fold_sums(self, rule: Rule, fold: Codes) -> list[JointStatistics[Any]]:
-        """The sums of each fold, in one pass."""
+        """The sums of each fold, in one pass; those never held out come last."""
         n_folds = int(fold.max()) + 1
+        if fold.min() < 0:
+            fold, n_folds = np.where(fold < 0, n_folds, fold), n_folds + 1
         return fold_statistics(self.rows, fold, n_folds, lambda rows: self.sum(rule, rows))
 
     def held_out(
         self, rule: Rule, fold: Codes, parts: list[JointStatistics[Any]] | None = None
     ) -> HeldOut:
-        """Every row by the model of the other folds, for about the price of one fit."""
+        """Every row by the model of the other folds, for about the price of one fit.
+
+        Rows of a fold below zero are learned by all models, and not scored.
+        """
         parts = self.fold_sums(rule, fold) if parts is None else parts
+        asked = int(fold.max()) + 1
         with named_errors(self.reader.names, self.labels.classes):
-            joints = models_without(parts, lambda left: rule.estimate(_kept(rule, left)))
-        log_proba = score_held_out(self.rows.X, fold, joints, self.engine)
-        return self._scores(log_proba, fold)
+            joints = models_without(parts, lambda left: rule.estimate(_kept(rule, left)), asked)
+        some, rows = np.flatnonzero(fold >= 0), self.rows
+        if len(some) < len(fold):
+            rows, fold = rows.take(some), fold[some]
+        log_proba = score_held_out(rows.X, fold, joints, self.engine)
+        return self._scores(rows, log_proba, fold)
 
     def left_one_out(self, rule: Rule) -> HeldOut:
         """Every row by the model of all the others."""
@@ -79,7 +89,7 @@ class Trial:
                 joint = rule.estimate(_kept(rule, statistics - self.sum(rule, row)))
                 log_joint[i] = joint.log_joint(row.X)
         kernels.normalize(log_joint, "log_posterior")
-        return self._scores(log_joint, None)
+        return self._scores(rows, log_joint, None)
 
     def calibrator(self, rule: Rule, kind: str) -> Calibrator | None:
         """What corrects the probabilities, learned from rows held out, in whatever order."""
@@ -121,8 +131,8 @@ class Trial:
             "chosen": np.where(np.arange(len(rules)) == best, "<-", ""),
         }
 
-    def _scores(self, log_proba: Floats, fold: Codes | None) -> HeldOut:
-        groups = self.rows.hard
+    def _scores(self, rows: Rows, log_proba: Floats, fold: Codes | None) -> HeldOut:
+        groups = rows.hard
         return HeldOut(log_proba, groups.codes, self.labels.classes, fold, groups.weight)
 
 
@@ -145,10 +155,12 @@ def fold_statistics(
     return [together.take(slice(f * k, (f + 1) * k)) for f in range(n_folds)]
 
 
-def models_without(parts: list[JointStatistics[Any]], finish: Finish) -> list[Joint[Any, Any]]:
-    """For each fold the model of all the others."""
+def models_without(
+    parts: list[JointStatistics[Any]], finish: Finish, asked: int | None = None
+) -> list[Joint[Any, Any]]:
+    """For each fold, or some of the first, the model of all the others."""
     total = reduce(add, parts)
-    return [finish(total - part) for part in parts]
+    return [finish(total - part) for part in parts[:asked]]
 
 
 def score_held_out(
@@ -221,22 +233,35 @@ def stratified_folds(codes: Codes, n_folds: int) -> Codes:
     return folds
 
 
-def folds_of(folds: Any, codes: Codes) -> Codes:
-    """The fold of each row: by a number, a splitter of scikit-learn, or as given."""
+def folds_of(folds: Any, codes: Codes, groups: Any = None, time: Any = None) -> Codes:
+    """The fold of each row: by a number, a splitter of scikit-learn, or as given.
+
+    A row of a fold below zero is learned, and never held out: so are those that are not of the
+    latest part, where rows have a time.
+    """
     n = len(codes)
     if isinstance(folds, int | np.integer):
         if not 2 <= folds <= n:
             raise ValueError(f"Expected between 2 and {n} folds, as there are rows, got {folds}.")
-        return stratified_folds(codes, int(folds))
+        if groups is None and time is None:
+            return stratified_folds(codes, int(folds))
+        dealt = Belonging.of(groups, time, n).folds(codes, int(folds))
+        return dealt if time is None else np.where(dealt > 0, -1, dealt).astype(np.int32)
+    if time is not None:
+        raise ValueError(
+            f"Expected a number of parts in time, of which the latest is held out, got {folds!r}."
+        )
     if isinstance(folds, Splitter) and not isinstance(folds, str):
         assigned = np.full(n, -1, np.int32)
-        for f, (_, test) in enumerate(folds.split(np.empty((n, 0)), codes)):
+        for f, (_, test) in enumerate(folds.split(np.empty((n, 0)), codes, groups)):
             if (assigned[test] >= 0).any():
                 raise ValueError("Expected every row in one fold, but the splitter repeats rows.")
             assigned[test] = f
         if (assigned < 0).any():
             raise ValueError("Expected every row in one fold, but the splitter leaves rows out.")
         return assigned
+    if groups is not None:
+        raise ValueError("Expected folds to be a number or a splitter, as groups are given.")
     given = np.asarray(folds)
     if given.shape != (n,):
         raise ValueError(
@@ -245,7 +270,19 @@ def folds_of(folds: Any, codes: Codes) -> Codes:
     distinct, fold = np.unique(given, return_inverse=True)
     if len(distinct) < 2:
         raise ValueError("Expected two folds or more, got one.")
+    if given.dtype.kind in "if":
+        fold = np.maximum(fold - (distinct < 0).sum(), -1)
+    if fold.max() < 0:
+        raise ValueError("Expected a fold of zero or more, whose rows are held out, got none.")
     return fold.astype(np.int32)
+
+
+def scored(held_out: HeldOut) -> HeldOut:
+    """Without the rows that no fold held out."""
+    folds = held_out.folds
+    if folds is None or folds.min() >= 0:
+        return held_out
+    return held_out.take(np.flatnonzero(folds >= 0))
 
 
 def one_parameter(grid: Mapping[str, Sequence[Any]]) -> tuple[str, Sequence[Any]]:

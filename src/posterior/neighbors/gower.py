@@ -202,7 +202,8 @@ class MixedIndex:
         columns = zip(self._measures, self._weights, queries, rows, strict=True)
         for measure, w, (q, q_missing), (x, x_missing) in columns:
             apart = measure.apart(q, x)
-            apart *= w
+            if w != 1:
+                apart *= w
             if q_missing.any() or x_missing.any():
                 gap = np.logical_or.outer(q_missing, x_missing)
                 apart[gap] = 0

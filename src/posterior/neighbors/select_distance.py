@@ -65,7 +65,7 @@ def learn(
     search.prepare()
     if isinstance(settings.n_neighbors, Integral) and len(smoothings) == len(rules) == 1:
         return FittedNeighbors(reader, search, int(settings.n_neighbors), smoothings[0])
-    choices = [choose(search, rows, numbers, smoothings, rule) for rule in rules]
+    choices = choose(search, rows, numbers, smoothings, rules)
     best = min(range(len(rules)), key=lambda i: choices[i].score)
     k, a, table = choices[best].n_neighbors, choices[best].smoothing, choices[best].table
     rule = rules[best] if is_auto(settings.weights) else None
@@ -86,6 +86,6 @@ def _by_distance(
         whitenings = [None, 1.0]
     asked = by_content(rows)
     asked = np.sort(asked[:: -(-len(asked) // ASKED)])
-    searches = [replace(search, whiten=s, method=None) for s in whitenings]
-    scores = [choose(one, rows, numbers, smoothings, rule, asked).score for one in searches]
+    searches = [replace(search, whiten=w, method=None) for w in whitenings]
+    scores = [choose(s, rows, numbers, smoothings, [rule], asked)[0].score for s in searches]
     return searches[min(range(len(scores)), key=scores.__getitem__)]

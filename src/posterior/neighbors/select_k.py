@@ -85,21 +85,21 @@ def choose(
     training: TrainingRows,
     numbers: Integers,
     smoothings: Sequence[float],
-    rule: Rule,
+    rules: Sequence[Rule],
     asked: Integers | None = None,
-) -> Choice:
+) -> list[Choice]:
     """Leave every row out in turn, or each of some rows: its neighbors are found once, and asked
-    many times."""
+    many times, by each rule of voting."""
     counted, most = training.counted if asked is None else asked, int(numbers.max())
-    size = max(LEAST, CELLS // most)
+    size = max(LEAST, CELLS // max(most, *map(len, training.classes)))
 
-    def chunk(start: int) -> Losses:
+    def chunk(start: int) -> list[Losses]:
         rows = counted[start : start + size]
         found = neighbors(index, take(training.X, rows), most, training.weight, rows)
-        return left_out(found, training, numbers, smoothings, rule)
+        return [left_out(found, training, numbers, smoothings, rule) for rule in rules]
 
-    losses: Losses = reduce(add, map(chunk, range(0, len(counted), size)))
-    return chosen(losses, numbers, smoothings)
+    chunks = zip(*map(chunk, range(0, len(counted), size)), strict=True)
+    return [chosen(reduce(add, losses), numbers, smoothings) for losses in chunks]
 
 
 def left_out(
@@ -115,20 +115,20 @@ def left_out(
     rows = found.skipped
     assert rows is not None
     w, each = training.weights[rows], np.arange(len(rows))
-    truths = training.codes[rows].T
+    truths, codes = training.codes[rows].T, training.codes[found.rows]
     priors = [training.prior(output, rows) for output in range(outputs)]
+    smoothing = np.asarray(smoothings, np.float64)[:, None, None]
     for i, k in enumerate(numbers):
         part, weight = found.votes(int(k), rule)
         counted = part.sum(axis=1, keepdims=True)
         loss, miss = np.zeros((2, len(smoothings), len(rows)))
         for output, (truth, prior) in enumerate(zip(truths, priors, strict=True)):
-            codes = training.codes[found.rows[:, : part.shape[1]], output]
-            ballot = votes.tally(codes, weight, len(training.classes[output]))
-            for j, smoothing in enumerate(smoothings):
-                p = votes.posterior(ballot, counted, prior, smoothing)
-                with np.errstate(divide="ignore"):
-                    loss[j] -= np.log(p[each, truth]) / outputs
-                miss[j] += (p.argmax(axis=1) != truth) / outputs
+            own = codes[:, : part.shape[1], output]
+            ballot = votes.tally(own, weight, len(training.classes[output]))
+            p = votes.posterior(ballot, counted, prior, smoothing)
+            with np.errstate(divide="ignore"):
+                loss -= np.log(p[:, each, truth]) / outputs
+            miss += (p.argmax(axis=2) != truth) / outputs
         wrong[i], log_loss[i], squares[i] = miss @ w, loss @ w, loss**2 @ w
     return Losses(float(w.sum()), wrong, log_loss, squares)
 

@@ -74,14 +74,15 @@ def shares(weight: Floats) -> Floats:
     return (weight + 1.0) / (weight.sum(axis=-1, keepdims=True) + weight.shape[-1])
 
 
-def posterior(votes: Floats, counted: Floats, prior: Floats, smoothing: float) -> Floats:
+def posterior(votes: Floats, counted: Floats, prior: Floats, smoothing: Floats | float) -> Floats:
     """Class probabilities from votes (m, C), with `smoothing` rows of the prior beside them.
 
-    p_c = (n v_c / Σ v + a π_c) / (n + a), where n (m, 1) rows were counted.
+    p_c = (n v_c / Σ v + a π_c) / (n + a), where n (m, 1) rows were counted; of several a (s, 1, 1),
+    all at once (s, m, C).
     """
     total = votes.sum(axis=1, keepdims=True)
-    if smoothing == 0:
-        return votes / total
+    if not np.any(smoothing):
+        return votes / total + smoothing  # of the shape of several
     return (votes * (counted / total) + smoothing * prior) / (counted + smoothing)
 
 

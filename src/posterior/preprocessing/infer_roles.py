@@ -12,6 +12,7 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.preprocessing.bands import Asked, bands_of
+from posterior.preprocessing.belonging import check_asked
 from posterior.preprocessing.column_roles import roles_of
 from posterior.preprocessing.overrides import checked
 from posterior.preprocessing.roles import ColumnRole, Roles, frame_of
@@ -51,6 +52,7 @@ def infer(
     names = table.columns
     column_named(names, target, "target column")
     kinds = checked(kinds or {})
+    check_asked(target, group, time)
     for name in (*kinds, *keep, *leave_out, *filter(None, (group, time))):
         column_named(names, name)
     roles = []
@@ -129,7 +131,7 @@ def _with_something_to_read(roles: list[ColumnRole]) -> list[ColumnRole]:
     left = [
         column
         for column in roles
-        if column.role in ("identifier", "category") and column.low is None and column.distinct > 1
+        if column.role == "identifier" and column.low is None and column.distinct > 1
     ]
     if not left:
         raise ValueError(

@@ -17,10 +17,12 @@ from posterior.preprocessing.date_parts import LEVELS, part
 from posterior.preprocessing.dates import WrittenDates
 from posterior.preprocessing.numbers import words
 from posterior.preprocessing.understood_cells import Written, understood
-from posterior.sources.files import column_named
+from posterior.sources.files import column_named, columns_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
+SCREENED = "screened out: of so many columns, models read those that tell most"
+MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
-    """One column: number, category, boolean, date, text, word, or what no model sees.
+    """One column: number, category, many-valued, boolean, date, text, word, or what no model sees.
 
     That is: identifier, constant, empty, nested, weight, group, and the target itself.
     """
@@ -116,6 +118,20 @@ class Roles:
         return tuple(column for column in self.used if column.role in TEXT_ROLES)
 
     @property
+    def screened(self) -> tuple[ColumnRole, ...]:
+        """Columns of a wide table that no model reads, for others tell more."""
+        return tuple(column for column in self.columns if column.reason == SCREENED)
+
+    @property
+    def modeled(self) -> tuple[ColumnRole, ...]:
+        """Columns that a model of each alone reads first: of many values, and texts beside others.
+
+        Where there is nothing but text, models of words read it themselves.
+        """
+        many = tuple(column for column in self.used if column.role == MANY_VALUED)
+        return (*many, *self.text) if many or self.table else ()
+
+    @property
     def by_letters(self) -> bool:
         """Whether documents are single words, to be read by their letters."""
         return all(column.role == "word" for column in self.text)
@@ -139,14 +155,30 @@ class Roles:
         found = next((column for column in self.columns if column.name == name), None)
         return found or next(column for column in self.table if column.name == name)
 
+    def __deepcopy__(self, memo: Any) -> Roles:
+        return self  # nothing in it changes
+
     def without(self, *names: str) -> Roles:
         """The same with some columns left out."""
-        rest = tuple(replace(c, used=False) if c.name in names else c for c in self.columns)
+        some = frozenset(names)
+        rest = tuple(replace(c, used=False) if c.name in some else c for c in self.columns)
         return replace(self, columns=rest)
 
     def only(self, *names: str) -> Roles:
         """The same with some columns alone."""
-        return self.without(*(c.name for c in self.used if c.name not in names))
+        some = frozenset(names)
+        return self.without(*(c.name for c in self.used if c.name not in some))
+
+    def screened_to(self, *names: str) -> Roles:
+        """The same after models have chosen among many columns; `reason` says so of the others."""
+        some = frozenset(names)
+        columns = tuple(
+            replace(c, used=False, reason=SCREENED)
+            if c.used and c.role in TABLE_ROLES and c.name not in some
+            else c
+            for c in self.columns
+        )
+        return replace(self, columns=columns)
 
     def labels(self, column: nw.Series[Any]) -> list[Any]:
         """The class of each cell of the target, None where it is missing.
@@ -187,7 +219,7 @@ class Roles:
         if not self.used:
             reasons = ", ".join(f"{c.name} ({c.reason or c.role})" for c in self.columns)
             raise ValueError(f"Expected a column to learn from, but none is used: {reasons}.")
-        names = [column_named(table.columns, c.name) for c in self.used]
+        names = columns_named(table.columns, [c.name for c in self.used])
         return self.read(table.select(names).to_native())
 
     def prepare(self, frame: Any, text: bool = False) -> Any:
@@ -201,17 +233,19 @@ class Roles:
         table = frame_of(frame)
         if len(table) == 1:
             return self._one_row(OneRow.of_frame(table), read)
+        names = columns_named(table.columns, [role.name for role in read])
         columns: dict[str, Any] = {}
-        for role in read:
-            columns |= _cells(table.get_column(column_named(table.columns, role.name)), role)
+        for name, role in zip(names, read, strict=True):
+            columns |= _cells(table.get_column(name), role)
         return frames.from_columns(columns, table.implementation).to_native()
 
     def _one_row(self, row: OneRow, read: Sequence[ColumnRole]) -> OneRow:
         """The same of a row alone."""
-        cells, names = row.by_name(), list(row.names)
+        cells = row.by_name()
+        names = columns_named(row.names, [role.name for role in read])
         found: dict[str, Any] = {}
-        for role in read:
-            found |= _cells(cells[column_named(names, role.name)], role)
+        for name, role in zip(names, read, strict=True):
+            found |= _cells(cells[name], role)
         return OneRow.of([*found], [cell[0] for cell in found.values()])
 
     def documents(self, frame: Any) -> list[str | None]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.typing import Floats, Integers
+from posterior.preprocessing.belonging import with_belonging
 from posterior.preprocessing.roles import TABLE_ROLES, ColumnRole, Roles
 
 LEAST_ROWS = 50
@@ -37,7 +38,7 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any]) -> Roles:
             share = column.missing / len(labels)
             column = column.flagged("missing", "note", f"{column.name} is missing in {share:.0%}.")
         columns.append(column)
-    return replace(roles, columns=tuple(columns))
+    return with_belonging(replace(roles, columns=tuple(columns)), table, codes)
 
 
 def _values(cells: nw.Series[Any], column: ColumnRole) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,11 +19,13 @@ from posterior.preprocessing.number_roles import (
     role_of_dates,
     role_of_numbers,
 )
-from posterior.preprocessing.roles import ColumnRole
+from posterior.preprocessing.roles import MANY_VALUED, ColumnRole
 from posterior.preprocessing.text_cells import MARKS, WORDS, TextCells, Texts, listed
 from posterior.preprocessing.written_numbers import CURRENCIES, FoundNumbers, written_numbers
 
 MANY = 50  # values of a category
+ROWS_EACH = 10  # of a category's values on average; with fewer, they are many
+WORDS_EACH = 1.5  # of names
 FORMS = {
     "month": "month first",
     "day": "day first",
@@ -147,21 +149,25 @@ def _category(cells: TextCells, truths: bool) -> ColumnRole:
         return role("boolean", True, "true and false")
     if frames.are_sentences(cells.values[: frames.SOME], distinct, n):
         return role("text", True, "sentences: each is read as the words in it")
+    if n >= FEW_ROWS and distinct > 0.9 * n and _are_names(cells.values[: frames.SOME]):
+        reason = "names that hardly repeat: each is read as the words and letters in it"
+        return role("text", True, reason)
     if n >= FEW_ROWS and distinct > 0.9 * n:
         share = "all" if distinct == n else f"{distinct:,} of {n:,}"
         return role("identifier", False, f"{share} values differ").flagged(
             "identifier", "note", f"{name} identifies each row ({share} differ) and is left out."
         )
-    if n >= FEW_ROWS and distinct > max(FEW_ROWS, n / 2):
-        reason = f"{distinct:,} different values in {n:,} cells"
-        return role("category", False, reason).flagged(
-            "many values", "note", f"{name} has {reason}; it is left out."
-        )
-    found = role("category", True, "two words" if distinct == 2 else "words that repeat")
-    if distinct > MANY:
-        text = f"{name} has {distinct:,} different values; rare ones say little."
-        found = found.flagged("many values", "note", text)
-    return found
+    if distinct > MANY or (distinct > FEW_ROWS and distinct > n / ROWS_EACH):
+        reason = f"{distinct:,} different values in {n:,} cells: read by what each tells, together"
+        return role(MANY_VALUED, True, reason + " with its words and letters")
+    return role("category", True, "two words" if distinct == 2 else "words that repeat")
+
+
+def _are_names(values: Sequence[str]) -> bool:
+    """Whether values have words, as names of people and of places do, and are no codes."""
+    words = [word for value in values for word in value.split()]
+    letters = sum(word.strip(".,()'\"").isalpha() for word in words)
+    return len(words) >= WORDS_EACH * len(values) and letters > len(words) / 2
 
 
 def _with_marks(found: ColumnRole, marks: dict[str, int]) -> ColumnRole:

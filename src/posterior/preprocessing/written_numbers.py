@@ -82,7 +82,8 @@ class WrittenNumbers:
         return self._one_by_one(cells)
 
     @property
-    def _signs(self) -> str:
+    def signs(self) -> str:
+        """What sets thousands apart, in all its shapes."""
         return {" ": SPACES, "'": f"'{APOSTROPHE}"}.get(self.thousands, self.thousands)
 
     def _value(self, cell: str) -> float:
@@ -90,7 +91,7 @@ class WrittenNumbers:
         if found is None:
             return np.nan
         body = found["body"]
-        for sign in self._signs:
+        for sign in self.signs:
             body = body.replace(sign, "")
         value = float(body.replace(self.decimal, ".")) * SCALES.get(found["scale"], 1.0)
         negative = found["open"] or found["sign"] in ("-", MINUS) or found["inner"] == "-"
@@ -112,7 +113,7 @@ class WrittenNumbers:
         negative = np.zeros(len(bare), bool)
         for sign in filter(lambda sign: sign.encode() in letters, ("-", MINUS, "(")):
             negative |= pc.equal(pc.match_substring(bare, sign), True).to_numpy(False)
-        for sign in ("-", "+", MINUS, "(", ")", *self._signs, *SPACES):
+        for sign in ("-", "+", MINUS, "(", ")", *self.signs, *SPACES):
             if sign.encode() in letters:
                 bare = pc.replace_substring(bare, sign, "")
         if self.decimal != ".":
@@ -130,7 +131,7 @@ class WrittenNumbers:
 @lru_cache(maxsize=256)
 def _pattern(written: WrittenNumbers) -> re.Pattern[str]:
     """A cell, in words that both Python and Arrow understand."""
-    group = f"[{re.escape(written._signs)}]"
+    group = f"[{re.escape(written.signs)}]"
     units = "|".join(map(re.escape, sorted(written.units, key=len, reverse=True)))
     unit = f"(?:{units})?" if units else ""
     scale = "|".join(sorted(SCALES, key=len, reverse=True))

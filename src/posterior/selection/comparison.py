@@ -13,6 +13,7 @@ from posterior.data.typing import Codes, Floats, Integers
 from posterior.estimators.pool.candidates import Candidate
 from posterior.estimators.pool.choice import Progress, Race, Runner, quiet, race
 from posterior.estimators.pool.classifier import Classifier
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import FOLDS
 from posterior.evaluation.held_out import SCORES, HeldOut, aligned, floored
 from posterior.evaluation.reliability import calibration_measure
@@ -84,6 +85,7 @@ class Comparison:
     best: Judged
     chosen: Judged
     classifier: Classifier  # of all rows
+    columns: ColumnModels  # by which models read the table
 
     @property
     def table(self) -> Table:
@@ -97,8 +99,9 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        n = len(self.chosen.index)
-        return f"{self.rows.n_folds}-fold cross-validation of {n:,} rows\n{self.table}"
+        n, n_folds = len(self.chosen.index), len(self.chosen.held_out.scores)
+        of = f"{n_folds}-fold cross-validation of {n:,} rows"
+        return f"{of if n_folds > 1 else f'{n:,} rows held out'}\n{self.table}"
 
     __repr__ = __str__
 
@@ -142,7 +145,10 @@ def compare(
     tried = race(roles, rows.dealt, models, progress)
     classifier = Classifier(tolerance=tolerance, models=models, roles=roles)
     classifier.after(tried, rows.dealt, roles)
-    return Comparison(roles, rows, *_ranked(tried, rows, tolerance), classifier)
+    rows, read_by = rows.as_given(tried.rows), classifier.fitted_.read_by
+    assert read_by is not None
+    ranked = _ranked(tried, rows, tolerance)
+    return Comparison(classifier.roles_, rows, *ranked, classifier, read_by)
 
 
 def _ranked(

@@ -9,9 +9,9 @@ import numpy as np
 
 from posterior.data import frames
 from posterior.data.typing import Array, Codes, Integers
-from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows
+from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows, belonging_of
 from posterior.estimators.table_classifier import Readings, TableClassifier
-from posterior.generative.dealing import in_turn
+from posterior.preprocessing.belonging import how_held_out
 from posterior.preprocessing.roles import Roles
 from posterior.sources.files import column_named
 
@@ -27,7 +27,7 @@ class LabeledRows:
     codes: Codes
     classes: Array  # sorted; bands from the lowest to the highest
     places: Integers  # in the file, from 0; rows of a table of counts repeat
-    folds: Codes
+    folds: Codes  # of all rows, be they held out or not
     n_folds: int
     set_aside: int  # rows without a label
     notes: tuple[str, ...]
@@ -42,6 +42,13 @@ class LabeledRows:
         """The classes, as people read them."""
         return [str(c) for c in self.classes.tolist()]
 
+    @property
+    def held_out(self) -> Codes:
+        """The folds that models are judged by, below zero of rows that are learned alone."""
+        folds = np.empty(len(self), np.int32)
+        folds[self.dealt.order] = self.dealt.folds
+        return folds
+
     def codes_of(self, labels: Array) -> Codes:
         """The places of some labels among the classes."""
         code = {label: k for k, label in enumerate(self.classes.tolist())}
@@ -50,6 +57,13 @@ class LabeledRows:
     def take(self, index: Array) -> Any:
         """Some rows of the frame."""
         return frames.take(self.frame, index)
+
+    def as_given(self, dealt: DealtRows) -> LabeledRows:
+        """The same rows, as models were given them after models of single columns read them."""
+        if dealt is self.dealt:
+            return self
+        frame = frames.take(dealt.X.frame, np.argsort(dealt.order))
+        return replace(self, readings=Readings(frame))
 
     def reading(self, classifier: TableClassifier) -> Any:
         """What the model is given of all rows; models that read alike share it."""
@@ -103,10 +117,10 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = FOLDS, seed: int = 0) ->
         classes, codes = classes[order], np.argsort(order)[codes]
     own = codes.astype(np.int32)
     rows = frames.take(frame, places)
-    dealt = DealtRows.of(roles.selected(rows), *_sorted(own, classes), None, folds)
-    n_folds = min(folds, len(places))
+    belonging = belonging_of(roles, rows)
+    dealt = DealtRows.of(roles.selected(rows), *_sorted(own, classes), None, folds, belonging)
     fold = np.empty(len(places), np.int32)
-    fold[dealt.order] = in_turn(len(places), n_folds)
+    fold[dealt.order] = dealt.parts
     return LabeledRows(
         rows,
         y,
@@ -114,9 +128,9 @@ def labeled_rows(frame: Any, roles: Roles, folds: int = FOLDS, seed: int = 0) ->
         classes,
         places,
         fold,
-        n_folds,
+        int(fold.max()) + 1,
         int((~known).sum()),
-        tuple(notes),
+        (*notes, *how_held_out(roles)),
         Readings(rows),
         replace(dealt, X=Readings(dealt.X)),
     )

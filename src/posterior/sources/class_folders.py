@@ -28,6 +28,11 @@ def labeled_files(folder: Path) -> tuple[list[Path], list[str]]:
     return files, [parts[0] for parts in inside]
 
 
+def holds_classes(folder: Path) -> bool:
+    """Whether there are folders with files in a folder, which then are its classes."""
+    return any(len(file.relative_to(folder).parts) > 1 for file in files_of(folder))
+
+
 def documents(folder: Path) -> Any:
     """One row for each file below the folders of the classes: text, class, file."""
     import pyarrow as pa

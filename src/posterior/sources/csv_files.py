@@ -6,19 +6,11 @@ stays a letter, and no guess depends on the first rows. What some rows say of a 
 
 from __future__ import annotations
 
-import codecs
-import csv
-import gzip
-import re
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")  # "Nan" is a first name
-DELIMITERS = ",;\t|"
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 COMMA = r"^\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*$"  # 72,36 as most of Europe writes it
 FRACTION = r",(\d|\d\d|\d{4,})\s*$"  # 1,234 may be a thousand
@@ -135,40 +127,6 @@ def cast(table: Any, schema: Any) -> Any:
     return pa.table(columns, schema=schema)
 
 
-def reading(place: Path) -> tuple[str, tuple[str, ...]]:
-    """How SQL reads the cells of a file as text, and what to know about it."""
-    state = place.stat()
-    head, encoding = _head(place, state.st_size, state.st_mtime_ns)
-    notes: tuple[str, ...] = ()
-    if encoding == "latin-1":
-        notes = (
-            f"{place.name} is not UTF-8, and was read as Latin-1: see whether letters such as é "
-            "look right.",
-        )
-    missing = ", ".join(f"'{m}'" for m in MISSING)
-    delimiter = _delimiter(head)
-    try:
-        names = _names(next(csv.reader([head.rstrip("\r\n")], delimiter=delimiter)))
-    except csv.Error:
-        if "\r" not in head:
-            raise ValueError(
-                f"Expected names of columns in the first line of {place.name!r}, got a cell of "
-                f"more than {csv.field_size_limit():,} letters."
-            ) from None
-        raise ValueError(  # a carriage return alone, as old Macs ended lines
-            f"Expected a header line in {place.name!r} that ends in a line feed, got a carriage "
-            "return in it. Save the file with line feeds."
-        ) from None
-    columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
-    return (
-        f"read_csv({quoted(str(place))}, header=true, auto_detect=false, columns={{{columns}}}, "
-        f"delim='{delimiter}', "
-        f"quote='\"', escape='\"', nullstr=[{missing}], encoding='{encoding}', "
-        "max_line_size=100000000)",
-        notes,
-    )
-
-
 def quoted(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"
@@ -225,55 +183,3 @@ def _casts(cells: Any, kind: Any) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
-
-
-def _names(header: list[str]) -> list[str]:
-    """Names that are all there and differ, also where the header's do not."""
-    names: list[str] = []
-    taken: set[str] = set()
-    repeats: Counter[str] = Counter()  # where to go on counting, so that equal names take no time
-    for j, cell in enumerate(header):
-        name = plain = cell.strip() or f"column {j + 1}"
-        while name.casefold() in taken:
-            repeats[plain] += 1
-            name = f"{plain} {repeats[plain] + 1}"
-        names.append(name)
-        taken.add(name.casefold())
-    return names
-
-
-@lru_cache(maxsize=64)  # all bytes decide the encoding, and a fit asks several times
-def _head(place: Path, size: int, changed: int) -> tuple[str, str]:
-    """The first line, and the encoding of the file."""
-    opened = gzip.open if place.suffix.lower() == ".gz" else open
-    encoding, binary = "utf-8", False
-    try:
-        with opened(place, "rb") as lines:
-            first = block = lines.readline().removeprefix(b"\xef\xbb\xbf")
-            decoder = codecs.getincrementaldecoder("utf-8")()
-            try:
-                while block:
-                    decoder.decode(block)
-                    block = lines.read(1 << 20)
-                decoder.decode(b"", final=True)
-            except UnicodeDecodeError:
-                encoding = "latin-1"
-                while block and not binary:
-                    binary = b"\0" in block
-                    block = lines.read(1 << 20)
-    except (OSError, EOFError) as error:
-        raise ValueError(f"Expected to read {place.name!r}, but: {error}.") from None
-    if binary or b"\0" in first:
-        raise ValueError(
-            f"Expected a text file, but {place.name!r} is not one. Files of CSV, JSON lines, "
-            "Parquet and Arrow are read by their ending."
-        )
-    if not first.strip():
-        raise ValueError(f"Expected a header line in {place.name!r}, got an empty one.")
-    return first.decode(encoding), encoding
-
-
-def _delimiter(head: str) -> str:
-    """The sign that parts most cells of the header; quoted ones do not count."""
-    bare = re.sub(r'"[^"]*"', "", head)
-    return max(DELIMITERS, key=bare.count)

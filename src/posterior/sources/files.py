@@ -1,38 +1,26 @@
-"""Files become frames, whole or in pieces: CSV, Parquet, JSON lines, Arrow, folders, stdin."""
+"""Files become frames, whole or in pieces: CSV, workbooks, Parquet, databases, folders, stdin."""
 
 from __future__ import annotations
 
-import difflib
-import gzip
-import re
-import sys
-import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from posterior.sources import csv_files, parquet_files
-from posterior.sources.class_folders import documents
-from posterior.sources.csv_files import MISSING, typed
+from posterior.sources import csv_layout, databases, parquet_files, workbooks
+from posterior.sources.class_folders import documents, holds_classes
+from posterior.sources.connections import check_installed, connection, plain_errors
+from posterior.sources.csv_files import MISSING, quoted, typed
+from posterior.sources.formats import format_of, is_packed
+from posterior.sources.naming import did_you_mean
+from posterior.sources.opened_table import OpenedTable, in_memory, queried
+from posterior.sources.places import TableFile, is_pattern, located, matching_places, tables_in
+from posterior.sources.unpacking import unpacked
 
-__all__ = ["MISSING", "File", "batches", "column_named", "format_of", "located", "read", "typed"]
+__all__ = ["MISSING", "File", "batches", "column_named", "read", "typed"]
 
 BATCH_ROWS = 65_536
-ENDINGS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,212 +32,187 @@ class File:
     notes: tuple[str, ...] = ()
 
 
-def read(path: str | Path) -> File:
-    """A file, a folder with one folder of documents for each class, or "-" for standard input."""
-    with located(path) as place:
-        source = "standard input" if str(path) == "-" else Path(path).name
-        if place.is_dir():
-            check_installed()
-            found: tuple[Any, tuple[str, ...]] = (documents(place), ())
-        else:
-            found = _table(place)
-    frame, notes = found
+def read(path: str | Path, part: str | None = None) -> File:
+    """A table: a file, files that match a pattern, a folder, or "-" for standard input.
+
+    Of a workbook, the first sheet, or the `part` that is named or numbered; of a database, the one
+    table, or the `part` that is named. A folder holds tables, or documents in a folder a class.
+    """
+    import pyarrow as pa
+
+    source = "standard input" if str(path) == "-" else Path(path).name
+    pieces: list[Any] = []
+    notes: list[str] = []
+    n_files, is_text = 0, False
+    for table in _each(path, part):
+        names = pieces[0].column_names if pieces else table.schema.names
+        pieces += [table.schema.empty_table().select(names)]
+        pieces += (piece.select(names) for piece in table.pieces(16 * BATCH_ROWS, None))
+        notes += table.notes
+        n_files, is_text = n_files + 1, table.is_text
+    try:
+        frame = pa.concat_tables(pieces, promote_options="permissive" if n_files > 1 else "none")
+    except pa.ArrowException as error:
+        raise ValueError(
+            f"Expected columns of the same types in all of {n_files} files, but: {error}."
+        ) from None
     if frame.num_rows == 0:
         raise ValueError(f"Expected rows in {source!r}, got an empty table.")
-    return File(frame, source, notes)
+    if n_files > 1:
+        notes.insert(0, f"{n_files} files are read as one table.")
+    return File(typed(frame) if is_text else frame, source, tuple(dict.fromkeys(notes)))
 
 
 def batches(
-    path: str | Path, rows: int = BATCH_ROWS, columns: Sequence[str] | None = None
+    path: str | Path,
+    rows: int = BATCH_ROWS,
+    columns: Sequence[str] | None = None,
+    part: str | None = None,
 ) -> Generator[Any, None, None]:
     """The same table in pieces of some rows, for files larger than memory; CSV cells are text."""
-    import pyarrow as pa
-
-    with located(path) as place:
-        if place.is_dir():
-            check_installed()
-            yield from _sliced(documents(place), rows)
-        elif format_of(place) == "arrow":
-            for batch in _arrow(place):
-                yield from _sliced(pa.Table.from_batches([batch]), rows)
-        elif (opened := plain_parquet(place)) is not None:
-            with plain_errors(place.name):
-                for batch in opened.iter_batches(rows, columns=columns):
-                    yield pa.Table.from_batches([batch])
-        else:
-            source, _ = _source(place)
-            wanted = "*" if columns is None else ", ".join(map(csv_files.identifier, columns))
-            with plain_errors(place.name):
-                for batch in (
-                    connection().sql(f"SELECT {wanted} FROM {source}").to_arrow_reader(rows)
-                ):
-                    yield pa.Table.from_batches([batch])
+    names: Sequence[str] | None = columns
+    for table in _each(path, part):
+        names = table.schema.names if names is None else names
+        for piece in table.pieces(rows, columns):
+            yield piece.select(names)
 
 
-def schema(path: str | Path) -> Any:
-    """Names and types of a file's columns, by a look at its beginning; those of a CSV are text."""
-    with located(path) as place:
-        if format_of(place) == "arrow":
-            batch = next(_arrow(place), None)
-            if batch is None:
-                raise ValueError(f"Expected rows in {place.name!r}, got an empty table.")
-            return batch.schema
-        if (opened := plain_parquet(place)) is not None:
-            return opened.schema_arrow.remove_metadata()
-        source, _ = _source(place)
-        with plain_errors(place.name):
-            return connection().sql(f"SELECT * FROM {source} LIMIT 0").to_arrow_table().schema
+def described(place: Path, part: str | None = None) -> TableFile:
+    """Format, names and types of a file's columns; those of a CSV are text."""
+    with opened(place, part) as table:
+        return TableFile(place, table.form, table.schema.remove_metadata())
 
 
 def column_named(names: list[str], wanted: str, what: str = "column") -> str:
     """A column's name, or an error that offers the nearest one."""
     if wanted in names:
         return wanted
-    folded = {name.casefold(): name for name in names}
-    near = difflib.get_close_matches(wanted.casefold(), folded, n=1)
-    hint = f" Did you mean {folded[near[0]]!r}?" if near else ""
     shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    hint = did_you_mean(wanted, names)
     raise ValueError(f"Expected a {what} {wanted!r}, got the columns {shown}.{hint}")
 
 
+def columns_named(names: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """The names of several columns, or an error about the first that is not there."""
+    known = frozenset(names)
+    return [name if name in known else column_named([*names], name) for name in wanted]
+
+
+def _each(path: str | Path, part: str | None) -> Iterator[OpenedTable]:
+    """The files of a table, one after the other, each open until the next is asked for."""
+    first = None
+    with _places(path) as places:
+        for place in places:
+            with opened(place, part) as table:
+                found = TableFile(place, table.form, table.schema)
+                first = first or found
+                found.check_like(first)
+                yield table
+
+
 @contextmanager
-def located(path: str | Path) -> Iterator[Path]:
-    """A path that exists; standard input is put into a file first."""
-    if str(path) != "-":
-        place = Path(path)
-        if not place.exists():
-            near = difflib.get_close_matches(place.name, _names_beside(place), n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise FileNotFoundError(f"Expected a file or a folder, got no such path: {path}.{hint}")
-        yield place
+def _places(path: str | Path) -> Iterator[list[Path]]:
+    if is_pattern(path):
+        yield matching_places(path)
         return
-    with tempfile.TemporaryDirectory() as folder:
-        content = sys.stdin.buffer.read()
-        ending = ".parquet" if content[:4] == b"PAR1" else ".csv"
-        ending = ".jsonl" if content.lstrip()[:1] == b"{" else ending
-        place = Path(folder) / f"stdin{ending}"
-        place.write_bytes(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
-        yield place
+    with located(path) as place:
+        yield matching_places(path) if place.is_dir() and not _is_documents(place) else [place]
 
 
-def _names_beside(place: Path) -> list[str]:
-    return [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
-
-
-def format_of(place: Path) -> str:
-    """The format that a file's ending names; anything unknown is read as CSV."""
-    return _named_format(place) or "csv"
-
-
-def is_table(place: Path) -> bool:
-    """Whether a file's ending says that it holds a table."""
-    return _named_format(place) is not None
-
-
-def _named_format(place: Path) -> str | None:
-    endings = [e.lower() for e in place.suffixes if e.lower() != ".gz"]
-    return ENDINGS.get(endings[-1]) if endings else None
-
-
-def _table(place: Path) -> tuple[Any, tuple[str, ...]]:
-    if format_of(place) == "arrow":
-        import pyarrow as pa
-
-        parts = list(_arrow(place))
-        return pa.Table.from_batches(parts) if parts else pa.table({}), ()
-    source, notes = _source(place)
-    with plain_errors(place.name):
-        table = connection().sql(f"SELECT * FROM {source}").to_arrow_table()
-    return (typed(table) if format_of(place) == "csv" else table), notes
-
-
-def _source(place: Path) -> tuple[str, tuple[str, ...]]:
-    """The file as SQL reads it, and what to know about it."""
-    form, name = format_of(place), csv_files.quoted(str(place))
-    if form == "parquet":
-        return f"read_parquet({name})", ()
-    if form == "json":
-        return f"read_json({name}, maximum_object_size=100000000)", ()
-    return csv_files.reading(place)
+def _is_documents(folder: Path) -> bool:
+    """Whether a folder holds documents by class, and no tables but perhaps a text beside them."""
+    texts = all(place.suffix.lower() == ".txt" for place in tables_in(folder))
+    return texts and holds_classes(folder)
 
 
 @contextmanager
-def plain_errors(name: str) -> Iterator[None]:
-    """Errors of DuckDB and of Arrow in one sentence."""
-    import duckdb
-    import pyarrow as pa
+def opened(place: Path, part: str | None = None) -> Iterator[OpenedTable]:
+    """The table of one file, or of a folder of documents."""
+    check_installed()
+    if place.is_dir():
+        yield in_memory("documents", documents(place))
+        return
+    with unpacked(place) as (file, notes), _opened(file, part) as table:
+        yield replace(table, notes=notes + table.notes)
 
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"Expected a table in {name!r}: {_sentence(str(error))}") from None
-    except duckdb.Error as error:
-        text = str(error)
-        line = re.search(r"CSV Error on Line: (\d+)", text)
-        found = re.search(r"(Expected Number of Columns.*|Value with unterminated quote.*)", text)
-        if line:
-            what = found.group(1).strip().rstrip(".") if found else text.splitlines()[0]
-            raise ValueError(
-                f"Expected a table in {name!r}, but line {line.group(1)} does not fit the "
-                f"header: {what[0].lower() + what[1:]}."
-            ) from None
+
+@contextmanager
+def _opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
+    form = format_of(place)
+    if part is not None and form not in ("workbook", "database"):
         raise ValueError(
-            f"Expected a table in {name!r}: {_sentence(text.splitlines()[0])}"
-        ) from None
+            f"Expected a workbook or a database to take {part!r} from, got {place.name!r}."
+        )
+    if form == "csv":
+        layout = csv_layout.layout(place)
+        with csv_layout.as_utf8(place, layout.encoding) as plain:
+            yield _queried(form, csv_layout.sql(plain, layout), place.name, layout.notes)
+    elif form == "workbook":
+        yield in_memory(form, *workbooks.sheet(place, part))
+    elif form == "database":
+        with databases.opened(place, part) as table:
+            yield table
+    elif form == "arrow":
+        with _arrow(place) as table:
+            yield table
+    elif form == "json":
+        source = f"read_json({quoted(str(place))}, maximum_object_size=100000000)"
+        yield _queried(form, source, place.name)
+    elif (file := plain_parquet(place)) is not None:
+        yield _parquet(file, place)
+    else:
+        yield _queried(form, f"read_parquet({quoted(str(place))})", place.name)
 
 
-def _sentence(text: str) -> str:
-    return " ".join(text.split()).rstrip(".") + "."
-
-
-def check_installed() -> None:
-    """An error that names the remedy where files cannot be read."""
-    try:
-        import duckdb  # noqa: F401
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"Reading files needs {error.name}: pip install posterior[app]."
-        ) from None
-
-
-def connection() -> Any:
-    """A database of one's own, in memory."""
-    check_installed()
-    import duckdb
-
-    opened = duckdb.connect()
-    opened.execute("SET enable_progress_bar=false")
-    return opened
-
-
-def _arrow(place: Path) -> Iterator[Any]:
-    """The batches of a file of Arrow; only what is looked at comes into memory."""
-    check_installed()
-    import pyarrow as pa
-    from pyarrow import ipc
-
-    with pa.OSFile(str(place), "rb") as opened:
-        try:
-            file = ipc.open_file(opened)
-            parts = (file.get_batch(i) for i in range(file.num_record_batches))
-        except pa.ArrowInvalid:
-            opened.seek(0)
-            try:
-                parts = iter(ipc.open_stream(opened))
-            except pa.ArrowInvalid as error:
-                raise ValueError(f"Expected an Arrow file, got {place.name!r}: {error}.") from None
-        yield from parts
+def _queried(form: str, source: str, name: str, notes: tuple[str, ...] = ()) -> OpenedTable:
+    with plain_errors(name):
+        relation = connection().sql(f"SELECT * FROM {source}")
+    return queried(form, relation, name, notes)
 
 
 def plain_parquet(place: Path) -> Any:
     """A file of Parquet that Arrow itself reads as DuckDB does."""
-    if format_of(place) != "parquet":
+    if format_of(place) != "parquet" or is_packed(place):
         return None
     check_installed()
     with plain_errors(place.name):
         return parquet_files.opened(place)
 
 
-def _sliced(table: Any, rows: int) -> Iterator[Any]:
-    return (table.slice(i, rows) for i in range(0, table.num_rows, rows))
+def _parquet(file: Any, place: Path) -> OpenedTable:
+    import pyarrow as pa
+
+    def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
+        with plain_errors(place.name):
+            for batch in file.iter_batches(rows, columns=columns):
+                yield pa.Table.from_batches([batch])
+
+    return OpenedTable("parquet", file.schema_arrow.remove_metadata(), pieces)
+
+
+@contextmanager
+def _arrow(place: Path) -> Iterator[OpenedTable]:
+    """A file of Arrow; only what is looked at comes into memory."""
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    with pa.OSFile(str(place), "rb") as file:
+        try:
+            reader = ipc.open_file(file)
+            parts = (reader.get_batch(i) for i in range(reader.num_record_batches))
+        except pa.ArrowInvalid:
+            file.seek(0)
+            try:
+                reader = ipc.open_stream(file)
+            except pa.ArrowInvalid as error:
+                raise ValueError(f"Expected an Arrow file, got {place.name!r}: {error}.") from None
+            parts = iter(reader)
+
+        def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
+            with plain_errors(place.name):
+                for batch in parts:
+                    yield from in_memory("arrow", pa.Table.from_batches([batch])).pieces(
+                        rows, columns
+                    )
+
+        yield OpenedTable("arrow", reader.schema, pieces)

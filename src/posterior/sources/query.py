@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from posterior.sources import csv_files, files
+from posterior.sources.connections import connection, plain_errors
 from posterior.sources.source import Batch, Source
 
 SQL = re.compile(r"\s*(select|from|with)\s", re.IGNORECASE)
@@ -39,7 +40,7 @@ class Query(Source):
         import pyarrow as pa
 
         first = 0
-        with files.plain_errors(self.place):
+        with plain_errors(self.place):
             for batch in self.relation.to_arrow_reader(self.rows):
                 if batch.num_rows:
                     yield Batch(pa.Table.from_batches([batch]), self.place, first)
@@ -48,5 +49,5 @@ class Query(Source):
 
 def answer(text: str) -> Query:
     """The answer of an own DuckDB to a query, which may name files."""
-    with files.plain_errors("the query"):
-        return Query(files.connection().sql(text))
+    with plain_errors("the query"):
+        return Query(connection().sql(text))

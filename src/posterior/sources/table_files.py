@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -15,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from posterior.sources import csv_files, files, parquet_files
+from posterior.sources.connections import plain_errors
+from posterior.sources.formats import UNTYPED, is_packed
+from posterior.sources.places import TableFile, matching_places
 from posterior.sources.source import Batch, Source
-
-PATTERN = re.compile(r"[*?[]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +30,12 @@ class Files(Source):
     paths: tuple[Path, ...]
     rows: int = files.BATCH_ROWS  # of a batch
     given: Any = None  # schema of the columns that are wanted; otherwise of all, as they are found
+    part: str | None = None  # sheet of a workbook, or table of a database
 
     @property
     def names(self) -> list[str]:
         """The columns."""
-        return list(self._schemas[0].names if self.given is None else self.given.names)
+        return list(self._described[0].schema.names if self.given is None else self.given.names)
 
     def select(self, names: Sequence[str]) -> Files:
         """Some of the columns."""
@@ -53,7 +53,8 @@ class Files(Source):
         if self._texts is not None:
             types = [cells.type for cells in self._texts.columns]
             return pa.schema(list(zip(self.names, types, strict=True)))
-        ordered = [pa.schema([s.field(name) for name in self.names]) for s in self._schemas]
+        schemas = [file.schema for file in self._described]
+        ordered = [pa.schema([s.field(name) for name in self.names]) for s in schemas]
         try:
             return pa.unify_schemas(ordered, promote_options="permissive").remove_metadata()
         except pa.ArrowTypeError as error:
@@ -64,7 +65,7 @@ class Files(Source):
     @cached_property
     def n_rows(self) -> int | None:
         """How many rows there are, if that is known before they are read."""
-        if self._format != "parquet":
+        if self._format != "parquet" or any(map(is_packed, self.paths)):
             return None if self.given is not None or self._texts is None else self._texts.rows
         from pyarrow import parquet
 
@@ -74,7 +75,8 @@ class Files(Source):
         """The columns, and the size and time of each file."""
         states = {str(path): os.stat(path) for path in self.paths}
         stamps = {path: [state.st_size, state.st_mtime_ns] for path, state in states.items()}
-        return Source.identity(self) | stamps
+        part = {} if self.part is None else {"part": self.part}
+        return Source.identity(self) | part | stamps
 
     def batches(self) -> Generator[Batch, None, None]:
         """The rows of all files."""
@@ -102,7 +104,7 @@ class Files(Source):
 
     def _span(self, span: parquet_files.Span, metadata: Any, schema: Any) -> Iterator[Batch]:
         first = span.first
-        with files.plain_errors(span.path.name):
+        with plain_errors(span.path.name):
             for table in parquet_files.tables(span, metadata, schema, self.rows):
                 yield Batch(csv_files.cast(table, schema), str(span.path), first)
                 first += table.num_rows
@@ -119,32 +121,19 @@ class Files(Source):
     @property
     def is_text(self) -> bool:
         """Whether cells have no types of their own."""
-        return self._format == "csv"
+        return self._format in UNTYPED
 
     @property
     def _format(self) -> str:
-        return files.format_of(self.paths[0])
+        return self._described[0].form
 
     @cached_property
-    def _schemas(self) -> list[Any]:
+    def _described(self) -> list[TableFile]:
         """The columns of each file, the same ones in all."""
-        schemas = [files.schema(path) for path in self.paths]
-        known = set(schemas[0].names)
-        for path, found in zip(self.paths, schemas, strict=True):
-            if files.format_of(path) != self._format:
-                raise ValueError(
-                    f"Expected files of one format, got {path} beside {self.paths[0]}. Name them "
-                    "by their ending, as in 'folder/*.parquet'."
-                )
-            if set(found.names) != known:
-                more, less = sorted(set(found.names) - known), sorted(known - set(found.names))
-                what = [f"has {_listed(more)} more"] * bool(more)
-                what += [f"lacks {_listed(less)}"] * bool(less)
-                raise ValueError(
-                    f"Expected the columns of {self.paths[0]} in all files, but {path} "
-                    f"{' and '.join(what)}."
-                )
-        return schemas
+        found = [files.described(path, self.part) for path in self.paths]
+        for file in found:
+            file.check_like(found[0])
+        return found
 
     @cached_property
     def _texts(self) -> csv_files.Texts | None:
@@ -157,35 +146,16 @@ class Files(Source):
 
     def _tables(self, path: Path) -> Iterator[Any]:
         names, some = self.names, None if self.given is None else self.given.names
-        with closing(files.batches(path, self.rows, some)) as tables:
+        with closing(files.batches(path, self.rows, some, self.part)) as tables:
             for table in tables:
                 if table.num_rows:
                     yield table.select(names)
 
 
-def matching(path: str | Path | Sequence[str | Path]) -> Files:
+def matching(path: str | Path | Sequence[str | Path], part: str | None = None) -> Files:
     """The files that a path, a pattern, a folder of tables, or a list of these names."""
     given = [path] if isinstance(path, str | Path) else list(path)
     if not given:
         raise ValueError("Expected one path or more, got an empty list.")
-    return Files(tuple(place for each in given for place in _places(each)))
-
-
-def _places(path: str | Path) -> list[Path]:
-    if PATTERN.search(str(path)) and not Path(path).exists():
-        matches = sorted(Path(p) for p in glob.glob(str(path), recursive=True))
-        if found := [place for place in matches if place.is_file()]:
-            return found
-        raise FileNotFoundError(f"Expected files that match {str(path)!r}, got none.")
-    with files.located(path) as place:
-        if not place.is_dir():
-            return [place]
-    if found := sorted(p for p in place.iterdir() if p.is_file() and files.is_table(p)):
-        return found
-    raise FileNotFoundError(
-        f"Expected a folder with files of Parquet, Arrow, JSON lines or CSV, got none in {path}."
-    )
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    found = tuple(place for each in given for place in matching_places(each))
+    return Files(found, part=part)

@@ -35,8 +35,8 @@ def to_sql(
     model : a fitted model
         Naive Bayes, also of columns that depend on each other (`TAN`, `KDB`, `AODE`,
         `JointBayes`), discriminant analysis, logistic regression, an additive model, k-means or a
-        mixture; a `TextClassifier` of words, in DuckDB and PostgreSQL; or a `Pool` or `Classifier`
-        that keeps none but these.
+        mixture; a `TextClassifier` of words or letters, in DuckDB and PostgreSQL; or a `Pool` or
+        `Classifier` that keeps none but these.
     dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery"}, default="duckdb"
     table : str or sequence of str, default="data"
         Where the rows are. Dots part a schema from its table; a name that has a dot itself is

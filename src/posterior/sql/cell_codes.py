@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from sqlglot import exp
 
+from posterior.data.typing import Floats
 from posterior.readers.cells import MISSING
 from posterior.sql.expressions import (
     SQL,
@@ -19,7 +21,7 @@ from posterior.sql.expressions import (
     total,
     whole,
 )
-from posterior.sql.sql_columns import Sheet, spellings
+from posterior.sql.sql_columns import Sheet, all_spellings, spellings
 
 MOST_NUMBERS = 250_000  # of a statement, some four megabytes
 NO_NUMBER = ["nan", "NaN"]  # as databases write it
@@ -57,6 +59,22 @@ def category_code(words: SQL, values: Sequence[str]) -> SQL:
         for code, value in enumerate(values, MISSING + 1)
     ]
     return cases([*gaps, *known], whole(MISSING + 1 + len(values)))
+
+
+def value_code(words: SQL, values: Sequence[str], numbers: Floats) -> tuple[SQL, Floats]:
+    """The place of a value among the different lines of its numbers (values + 1, m), and these.
+
+    The last line is that of a value that was never seen.
+    """
+    check_size(len(values), "Leave the column out.")
+    lines, places = np.unique(numbers, axis=0, return_inverse=True)
+    *own, never_seen = places.reshape(-1).tolist()
+    spelled, by_place = all_spellings(values), dict[int, list[str]]()
+    for value, place in zip(values, own, strict=True):
+        if place != never_seen:
+            by_place.setdefault(place, []).extend(spelled[value])
+    known = [(among(words.copy(), texts), whole(p)) for p, texts in sorted(by_place.items())]
+    return (cases(known, whole(never_seen)) if known else whole(never_seen)), lines
 
 
 def _is_number(value: str) -> bool:

@@ -14,11 +14,11 @@ NAME = "POSTERIOR_LOOKUP"  # until the dialect is known
 DECIMALS = 13  # of numbers in a table: a thousand of them add up to within 1e-10
 
 
-def looked_up(values: Any, place: SQL) -> SQL:
+def looked_up(values: Any, place: SQL, *, exact: bool = False) -> SQL:
     """values[place], whole numbers or doubles; places count from zero, and NULL has no value."""
     values = np.asarray(values)
     integers = values.dtype.kind in "iu"
-    digits = [str(v) if integers else _decimal(v) for v in values.tolist()]
+    digits = [repr(v) if integers or exact else _decimal(v) for v in values.tolist()]
     kind = exp.DataType.build("int" if integers else "double")
     arguments = [exp.Literal.string(",".join(digits)), place, kind]
     return exp.Anonymous(this=NAME, expressions=arguments)

@@ -75,7 +75,7 @@ def pooled(
         before=one_after_another(sheet, before),
         steps=steps,
         explained=None if told else explained,
-        shown=_by_name(shown, len(classes)) if told else None,
+        shown=by_name(shown, len(classes)) if told else None,
     )
 
 
@@ -141,15 +141,15 @@ def _weighed(values: Sequence[SQL], weight: float) -> list[SQL]:
     return [v if v == ZERO else times(number(weight), v.copy()) for v in values]
 
 
-def _by_name(terms: Sequence[Term], n_classes: int) -> list[Term]:
+def by_name(terms: Sequence[Term], n_classes: int) -> list[Term]:
     """Terms of one name added up."""
-    by_name: dict[str, list[Term]] = {}
+    found: dict[str, list[Term]] = {}
     for term in terms:
-        by_name.setdefault(term.name, []).append(term)
+        found.setdefault(term.name, []).append(term)
     return [
         Term(
             name,
             [total([t.scores[k] for t in same if t.scores[k] != ZERO]) for k in range(n_classes)],
         )
-        for name, same in by_name.items()
+        for name, same in found.items()
     ]

@@ -19,7 +19,7 @@ class SeveralTexts:
 
     def __init__(self, sheet: Sheet, parts: Sequence[Steps]) -> None:
         self.sheet, self.parts = sheet, parts
-        self.row = parts[0].row  # by which rows are in their order again
+        self.numbered = parts[0].numbered  # by which rows are in their order again
         self.dialects: Sequence[str] = [
             d for d in parts[0].dialects if all(d in each.dialects for each in parts)
         ]
@@ -30,10 +30,10 @@ class SeveralTexts:
         steps: dict[str, SQL] = {}
         for each in self.parts[:-1]:
             own, rows = each.from_(source, kept, dialect)
-            read = [column(name, TABLE) for name in dict.fromkeys([*kept, each.row])]
+            read = [column(name, TABLE) for name in dict.fromkeys([*kept, *each.numbered])]
             name = self.sheet.unused("texts")
             sums = [column(found) for found in each.sums]
             steps |= own | {name: rows.select(*read, *sums, copy=False)}
-            source, kept = table_named([name], TABLE), [*kept, each.row, *each.sums]
+            source, kept = table_named([name], TABLE), [*kept, *each.numbered, *each.sums]
         last, rows = self.parts[-1].from_(source, kept, dialect)
         return steps | last, rows

@@ -165,9 +165,22 @@ def spellings(level: str, levels: Iterable[str]) -> list[str]:
 
     1 may stand in a column of doubles, and true in a column that keeps it as 1.
     """
-    known = set(levels)
+    return _spelled(level, known := set(levels), _are_truths(known))
+
+
+def all_spellings(levels: Iterable[str]) -> dict[str, list[str]]:
+    """The same of each of them."""
+    truths = _are_truths(known := set(levels))
+    return {level: _spelled(level, known, truths) for level in levels}
+
+
+def _are_truths(levels: set[str]) -> bool:
+    return {level.lower() for level in levels} <= {"true", "false"}
+
+
+def _spelled(level: str, known: set[str], truths: bool) -> list[str]:
     found = [level]
-    if {k.lower() for k in known} <= {"true", "false"}:
+    if truths:
         small = level.lower()
         found += [small, "1" if small == "true" else "0"]
     elif WHOLE.fullmatch(level):

@@ -1,17 +1,13 @@
-"""Documents: a query that cuts text into words as the model's analyzer does, and weighs them.
+"""Documents: a query that cuts text into terms as the model's analyzer does, and weighs them.
 
 Databases lower and match letters by their own tables, or by the locale of the server. Here the
 letters are listed as Python knows them, and lower case is written out for the letters that the
-model's words have: any other word is not known, however it is written.
+model's terms have: any other term is not known, however it is written.
 """
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Sequence
-from functools import cache
-from itertools import pairwise
 
 import numpy as np
 from sqlglot import exp, parse_one
@@ -20,6 +16,7 @@ from posterior.data.typing import Array, Floats
 from posterior.estimators.text import TextClassifier
 from posterior.estimators.text.base import own_steps
 from posterior.readers.documents import Documents
+from posterior.sql.characters import letters, lower_case, white_space
 from posterior.sql.expressions import (
     SQL,
     cases,
@@ -37,6 +34,7 @@ from posterior.sql.expressions import (
     table_named,
     text,
     times,
+    whole,
     word,
 )
 from posterior.sql.sql_calibration import calibrated
@@ -48,14 +46,24 @@ from posterior.text.term_weights import WeighedTerms
 
 DOTTED = "\u0130", "i\u0307"  # the one letter that lower case makes two of
 SIGMAS = "σς"
-SURROGATES = range(0xD800, 0xE000)
 SPLIT = {  # a row a word: the text x, cut by the pattern p
     "duckdb": """
         SELECT r, UNNEST(found) AS word, GENERATE_SUBSCRIPTS(found, 1) AS place
-        FROM (SELECT r, REGEXP_EXTRACT_ALL(x, p) AS found FROM numbered AS t) AS texts""",
+        FROM (SELECT r, REGEXP_EXTRACT_ALL(x, p) AS found FROM source AS t) AS texts""",
     "postgres": """
-        SELECT r, found[1] AS word, place FROM numbered AS t
+        SELECT r, found[1] AS word, place FROM source AS t
         CROSS JOIN LATERAL REGEXP_MATCHES(x, p, 'g') WITH ORDINALITY AS m(found, place)""",
+}
+# A row for each letter of a word that has a space on either side. PostgreSQL takes a series for
+# a thousand rows, and a query of so many for one to compile, which takes longer than to run it.
+PLACES = {
+    "duckdb": """
+        SELECT r, w, UNNEST(GENERATE_SERIES(1, LENGTH(w))) AS place
+        FROM (SELECT r, ' ' || word || ' ' AS w FROM source) AS padded""",
+    "postgres": """
+        SELECT r, w, CAST(place AS INT) AS place
+        FROM (SELECT r, ' ' || word || ' ' AS w FROM source) AS padded
+        CROSS JOIN LATERAL UNNEST(STRING_TO_ARRAY(w, NULL)) WITH ORDINALITY AS m(letter, place)""",
 }
 
 
@@ -99,9 +107,13 @@ def text_column(
 def check_words(model: TextClassifier, settings: TermSettings, terms: Sequence[str]) -> None:
     """Refuse an analyzer that no query repeats."""
     reason = None
-    if settings.analyzer != "word" or own_steps(model):
-        reason = "letters, or terms that a function makes: a query can cut out words alone"
-    elif shortest_run(settings.token_pattern) is None:
+    letters = settings.analyzer == "char_wb"
+    if not (letters or settings.analyzer == "word") or own_steps(model):
+        reason = (
+            "letters across words, or terms that a function makes: a query can cut out words, and "
+            "letters inside of them"
+        )
+    elif not letters and shortest_run(settings.token_pattern) is None:
         reason = (
             f"token_pattern={settings.token_pattern!r}: databases read patterns otherwise than "
             r"Python, but for runs of letters such as '\w\w+'"
@@ -112,7 +124,7 @@ def check_words(model: TextClassifier, settings: TermSettings, terms: Sequence[s
         reason = "words with σ: whether Σ becomes σ or ς in lower case depends on its neighbors"
     if reason:
         raise TypeError(
-            f"Expected words that SQL cuts out of documents as the model does, got {reason}. "
+            f"Expected terms that SQL cuts out of documents as the model does, got {reason}. "
             "Use model.predict_proba."
         )
 
@@ -132,7 +144,9 @@ class Words:
     ) -> None:
         self.settings, self.terms, self.weight = settings, terms, weight
         self.damping, self.source, self.unused = damping, source, source.sheet.unused
+        self.letters = settings.analyzer == "char_wb"
         self.row = self.unused("row")
+        self.numbered: Sequence[str] = [self.row]
         self.sums: Sequence[str] = [self.unused(f"words_{k}") for k in range(len(weight))]
         self.weights = [f"w_{k}" for k in range(len(weight))]
 
@@ -147,7 +161,10 @@ class Words:
 
         rows = step("numbered", self._numbered(source, kept))
         terms = step("words", self._words(rows, dialect))
-        if self.settings.ngram_range != (1, 1):
+        if self.letters:
+            places = _filled(PLACES[dialect], dialect, terms, r=column(self.row))
+            terms = step("pieces", self._pieces(step("places", places)))
+        elif self.settings.ngram_range != (1, 1):
             terms = step("terms", self._in_a_row(terms))
         held = step("held", self._held(terms))
         amounts = step("amounts", self._amounts(held, step("weights", self._weights())))
@@ -166,20 +183,24 @@ class Words:
 
     def _words(self, rows: str, dialect: str) -> SQL:
         least = shortest_run(self.settings.token_pattern)
-        pieces = {
-            "r": column(self.row),
-            "x": self._prepared(text(self.source.raw)),
-            "p": word(f"[{letters()}]{{{least},}}"),
-        }
+        pattern = f"[^{white_space()}]+" if self.letters else f"[{letters()}]{{{least},}}"
+        document = self._prepared(text(self.source.raw))
+        return _filled(
+            SPLIT[dialect], dialect, rows, r=column(self.row), x=document, p=word(pattern)
+        )
 
-        def placed(node: SQL) -> SQL:
-            if isinstance(node, exp.Column) and node.name in pieces:
-                return pieces[node.name]
-            if isinstance(node, exp.Table) and node.name == "numbered":
-                node.set("this", identifier(rows))
-            return node
-
-        return parse_one(SPLIT[dialect], read=dialect).transform(placed)
+    def _pieces(self, places: str) -> SQL:
+        """Each n letters in a row; of a word that is too short, all of them."""
+        least, most = self.settings.ngram_range
+        lines = [exp.Tuple(expressions=[whole(n)]) for n in range(max(least, 1), most + 1)]
+        known = exp.TableAlias(this=identifier("lengths"), columns=[identifier("n")])
+        end, place, n = plus(_call("LENGTH", column("w")), whole(1)), column("place"), column("n")
+        inside = exp.LTE(this=plus(place, n), expression=end)
+        short = exp.and_(equals(place.copy(), whole(1)), equals(n.copy(), whole(least)))
+        piece = _call("SUBSTR", column("w"), place.copy(), n.copy())
+        query = exp.select(column(self.row), named(piece, "word")).from_(identifier(places))
+        lengths = exp.Values(expressions=lines, alias=known)
+        return query.join(lengths, join_type="cross").where(exp.or_(inside, short))
 
     def _prepared(self, document: SQL) -> SQL:
         """In lower case, where a known word could be."""
@@ -263,35 +284,22 @@ class Words:
         return query.group_by(column(self.row))
 
 
+def _filled(template: str, dialect: str, source: str, **pieces: SQL) -> SQL:
+    """A query of a dialect, with the name of its source and with pieces for its columns."""
+
+    def placed(node: SQL) -> SQL:
+        if isinstance(node, exp.Column) and node.name in pieces:
+            return pieces[node.name]
+        if isinstance(node, exp.Table) and node.name == "source":
+            node.set("this", identifier(source))
+        return node
+
+    return parse_one(template, read=dialect).transform(placed)
+
+
 def _call(name: str, *arguments: SQL) -> SQL:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def _rounded(value: SQL) -> SQL:
     return exp.Round(this=value)
-
-
-@cache
-def letters() -> str:
-    """All that \\w matches, as ranges inside of brackets."""
-    found = re.finditer(r"\w+", "".join(_characters()))
-    runs = [run for match in found for run in _runs(match[0])]
-    return "".join(a if a == b else f"{a}-{b}" for a, b in runs)
-
-
-def _runs(text: str) -> list[tuple[str, str]]:
-    """The first and last of characters that follow each other."""
-    ends = [i for i, (a, b) in enumerate(pairwise(text), 1) if ord(b) != ord(a) + 1]
-    return [(text[a], text[b - 1]) for a, b in pairwise([0, *ends, len(text)])]
-
-
-@cache
-def lower_case(alphabet: frozenset[str]) -> tuple[str, str]:
-    """The letters that become others of the alphabet, and what they become."""
-    pairs = [(c, c.lower()) for c in _characters()]
-    changed = [(a, b) for a, b in pairs if a != b and b in alphabet]
-    return "".join(a for a, _ in changed), "".join(b for _, b in changed)
-
-
-def _characters() -> list[str]:
-    return [chr(i) for i in range(1, sys.maxunicode + 1) if i not in SURROGATES]

@@ -28,7 +28,7 @@ class Steps(Protocol):
     """Steps of a query before its cells are taken, for what is no column of the table yet."""
 
     dialects: Sequence[str]  # that can take them
-    row: str  # the column that numbers the rows
+    numbered: Sequence[str]  # the column that numbers the rows, where joins may mix them
     sums: Sequence[str]  # the columns that rows have of it
 
     def from_(self, source: SQL, kept: Sequence[str], dialect: str) -> tuple[dict[str, SQL], SQL]:

@@ -42,7 +42,7 @@ def _(model: TableClassifier, columns: Sequence[Column]) -> Scores:
     if model.reads == "numbers":
         found = found.changed(lambda each: replace(each, terms=_by_column(each.terms, model)))
     if origins := model.roles.origins:
-        found = found.changed(lambda each: replace(each, terms=_joined(each.terms, origins)))
+        found = found.changed(lambda each: replace(each, terms=joined(each.terms, origins)))
     return calibrated(found, model.calibrator)
 
 
@@ -85,7 +85,7 @@ def _levels(each: Levels, source: Column) -> list[SQL]:
     return [*values, indicator(source.is_missing())] if each.gaps else values
 
 
-def _joined(terms: Sequence[Term], origins: Mapping[str, str]) -> list[Term]:
+def joined(terms: Sequence[Term], origins: Mapping[str, str]) -> list[Term]:
     """Terms of a date and of its parts together, as `Evidence.joined` has them."""
     found: dict[str, list[Term]] = {}
     for each in terms:

@@ -61,16 +61,16 @@ def _duckdb(node: SQL) -> SQL:
 
 def _postgres(node: SQL) -> SQL:
     """A choice among numbers with a point is a decimal to PostgreSQL; a score is a double."""
-    if isinstance(node, exp.Case) and node.args.get("default") is not None and not _whole(node):
+    if isinstance(node, exp.Case) and node.args.get("default") is not None and _of_scores(node):
         return exp.cast(node.copy(), "double")
     return _materialized(node)
 
 
-def _whole(node: SQL) -> bool:
-    """Whether a choice is among whole numbers, by the first of them."""
+def _of_scores(node: SQL) -> bool:
+    """Whether a choice is among neither whole numbers nor words, by the first of them."""
     while isinstance(node, exp.Case):
         node = node.args["ifs"][0].args["true"]
-    return isinstance(node, exp.Literal) and node.is_int
+    return not (isinstance(node, exp.Literal) and (node.is_int or node.is_string))
 
 
 def _materialized(node: SQL) -> SQL:
@@ -211,8 +211,17 @@ class Query:
 
     @property
     def width(self) -> int:
-        """Columns of the last step, which has those of all others."""
-        return sum(1 for step in self.steps.values() for c in step.selects if not c.is_star)
+        """Columns of the widest step; many have those of the step before."""
+        widths = [0]
+        for step in self.steps.values():
+            before = widths[-1] if step.is_star else 0
+            widths.append(before + sum(1 for c in step.selects if not c.is_star))
+        return max(widths)
+
+    @property
+    def numbered(self) -> list[str]:
+        """The column that numbers the rows, if there is one."""
+        return [] if self.found.before is None else list(self.found.before.numbered)
 
     def _by_class(self, what: str) -> list[str]:
         return [self.sheet.unused(f"{what}_{c}") for c in self.classes]
@@ -223,8 +232,7 @@ class Query:
         if self.found.before is not None:
             self.steps, rows = self.found.before.from_(source, self.read, dialect)
         cells = [named(value, alias) for alias, value in self.sheet.cells.items()]
-        numbered = [] if self.found.before is None else [self.found.before.row]
-        kept = [column(name, TABLE) for name in (*self.kept, *numbered)]
+        kept = [column(name, TABLE) for name in (*self.kept, *self.numbered)]
         self.steps[self.sheet.unused("cells")] = rows.select(*kept, *cells, copy=False)
         for name, columns in self.found.steps.items():
             self._step(name, columns)
@@ -311,8 +319,8 @@ class Query:
             *posterior,
             *(column(name) for name in shown),
         ).from_(identifier(list(self.steps)[-1]))
-        if self.found.before is not None:
-            answer = answer.order_by(column(self.found.before.row))  # joins may mix the rows
+        for row in self.numbered:  # joins may mix the rows
+            answer = answer.order_by(column(row))
         for name, step in self.steps.items():
             answer = answer.with_(identifier(name), as_=step, copy=False)
         return answer

@@ -6,8 +6,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from posterior.data.table_columns import Columns
+from posterior.data.typing import Array
 from posterior.discriminative.pooling import PoolWeights
+from posterior.estimators.pool.column_models import ColumnModel, ColumnModels
 from posterior.estimators.pool.fitted_pool import FittedPool
+from posterior.estimators.pool.value_shares import ValueShares
+from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.preprocessing.roles import Roles
 from posterior.storage.extents import shape_of
 from posterior.storage.model_file_error import expect
@@ -29,4 +33,29 @@ def check_pool(value: FittedPool) -> None:
     expect(np.isfinite(weights).all() and (weights >= 0).all(), "weights of zero or more")
     expect(shape_of(intercept) == classes.shape and np.isfinite(intercept).all(), "an intercept")
     expect(value.roles is None or isinstance(value.roles, Roles), "what columns are")
+    expect(value.read_by is None or isinstance(value.read_by, ColumnModels), "models of columns")
+    if value.read_by is not None:
+        _check_columns(value.read_by, classes)
     expect(value.order is None or value.order.dtype.kind == "i", "where rows stood")
+
+
+def _check_columns(value: ColumnModels, classes: Array) -> None:
+    """Models of single columns: of the same classes, with a weight of each."""
+    expect(isinstance(value.roles, Roles), "what columns are")
+    expect(all(isinstance(name, str) for name in value.silent), "names of columns")
+    for column in value.columns:
+        expect(isinstance(column, ColumnModel) and isinstance(column.name, str), "a column")
+        expect(np.array_equal(column.classes, classes), "columns of the same classes")
+        expect(shape_of(column.log_prior) == classes.shape, "shares of classes")
+        expect(isinstance(column.pool, PoolWeights), "weights")
+        expect(shape_of(column.pool.weights) == (len(column.models),), "a weight of each model")
+        expect(shape_of(column.pool.intercept) == classes.shape, "an intercept")
+        for model in column.models:
+            expect(isinstance(model, ValueShares | TextClassifier), "a model of a column")
+            if isinstance(model, ValueShares):
+                expect(isinstance(model.values, np.ndarray), "values")
+                expect(shape_of(model.counts) == (len(model.values), len(classes)), "counts")
+                expect(np.isfinite(model.counts).all() and (model.counts >= 0).all(), "counts")
+                expect(isinstance(model.pseudo_rows, float) and model.pseudo_rows > 0, "a prior")
+            else:
+                expect(np.isin(model.classes_, classes).all(), "models of the same classes")

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from posterior.app import models
-from posterior.app.cli.command import DATA, JSON, LEFT_OUT, SEED, Answer, busy, console, counted
+from posterior.app.cli.command import (
+    DATA,
+    JSON,
+    LEFT_OUT,
+    SEED,
+    SHEET,
+    TABLE,
+    Answer,
+    busy,
+    console,
+    counted,
+    part_of,
+)
 from posterior.sources import outputs
 
 if TYPE_CHECKING:
@@ -34,6 +46,8 @@ def cluster(
     save: Annotated[
         str | None, typer.Option("--save", metavar="MODEL", help="Write the model, too.")
     ] = None,
+    sheet: SHEET = None,
+    table: TABLE = None,
     seed: SEED = 0,
     json: JSON = False,
 ) -> Answer:
@@ -45,24 +59,25 @@ def cluster(
     """
     from posterior.sources import files
 
-    numbers, table = _numbers(k), files.read(data).frame
+    numbers, file = _numbers(k), files.read(data, part_of(sheet, table))
     with busy("looking for clusters"):
-        roles = _roles(table, leave_out or [])
-        X = _features(table, roles)
+        roles = _roles(file.frame, leave_out or [])
+        X = _features(file.frame, roles)
         model = _mixture(X, roles, numbers, seed).fit(X)
         p = model.predict_proba(X)
     codes = p.argmax(axis=1)
     if save is not None:
-        models.save(model, save, table)
+        models.save(model, save, file.frame)
     if out is not None:
         answers = {CLUSTER: codes + 1, "probability": p.max(axis=1)}
-        found = outputs.beside(table, answers)
+        found = outputs.beside(file.frame, answers)
         if json and out == outputs.STDOUT:
             return Answer({**_facts(model, codes, X, roles), "rows": found.to_pylist()})
         outputs.write(out, iter([found]))
     facts = {**_facts(model, codes, X, roles), "data": data, "out": out, "model": save}
+    facts["notes"] = list(file.notes)
     places = [f"{what}: {path}" for what, path in (("rows", out), ("model", save)) if path]
-    return Answer(facts, [] if out == outputs.STDOUT else [*_shown(facts), *places])
+    return Answer(facts, [] if out == outputs.STDOUT else [*_shown(facts), *file.notes, *places])
 
 
 def _numbers(text: str) -> list[int]:

@@ -31,8 +31,17 @@ DEBUG = Annotated[
 DATA = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="A table: .csv, .tsv, .parquet, .jsonl, .arrow; - is CSV on stdin."
+        metavar="DATA",
+        help="A table: .csv, .xlsx, .ods, .parquet, .json, .sqlite, .zip, ...; a folder or a "
+        "pattern such as 'x/*.csv'; - is CSV on stdin.",
     ),
+]
+SHEET = Annotated[
+    str | None,
+    typer.Option("--sheet", metavar="NAME|NUMBER", help="Of a workbook; else the first table."),
+]
+TABLE = Annotated[
+    str | None, typer.Option("--table", metavar="NAME", help="Of a database with several.")
 ]
 MODEL = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")]
 TARGET = Annotated[
@@ -110,6 +119,13 @@ def overrides(
         "time": time,
         "bands": None if bands is None else asked_in(bands),
     }
+
+
+def part_of(sheet: str | None, table: str | None) -> str | None:
+    """The sheet or the table that is meant."""
+    if sheet is not None and table is not None:
+        raise typer.BadParameter("Expected --sheet of a workbook or --table of a database.")
+    return table if sheet is None else sheet
 
 
 @dataclass(frozen=True, slots=True)

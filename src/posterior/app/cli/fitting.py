@@ -18,12 +18,15 @@ from posterior.app.cli.command import (
     LEFT_OUT,
     MODEL_OUT,
     READ_AS,
+    SHEET,
+    TABLE,
     TARGET,
     TIME,
     Answer,
     busy,
     counted,
     overrides,
+    part_of,
 )
 from posterior.app.tables import name_of
 
@@ -63,6 +66,8 @@ def fit(
     leave_out: LEFT_OUT = None,
     group: GROUP = None,
     time: TIME = None,
+    sheet: SHEET = None,
+    table: TABLE = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Read some rows at a time: for large files.")
     ] = False,
@@ -73,22 +78,25 @@ def fit(
     on rows held out, or one of them alone, where it does as well. A kind that is named is fitted
     as it is.
 
-    With --stream, or for a pattern such as 'clicks/*.parquet', files may be larger than memory; a
-    kind must be named.
+    With --stream, or for a pattern such as 'clicks/*.parquet' where a kind is named, files may be
+    larger than memory.
     """
     from posterior.preprocessing.infer_roles import infer
     from posterior.sources import files
+    from posterior.sources.places import is_pattern
 
     out = out or f"{name_of(data, 'model')}.posterior"
     asked = overrides(read_as, keep, leave_out, group, time, bands)
-    if bands is not None and (stream or like is not None or is_pattern(data)):
+    streamed = stream or (is_pattern(data) and model is not Kind.AUTO and like is None)
+    if bands is not None and (streamed or like is not None):
         raise typer.BadParameter(
             "Expected --bands with a table that is read as a whole, and without --like, whose "
             "model brings its own."
         )
-    if stream or is_pattern(data):
-        return fit_streamed(data, target, model, leave_out or (), out)
-    file = files.read(data)
+    part = part_of(sheet, table)
+    if streamed:
+        return fit_streamed(data, part, target, model, leave_out or (), out)
+    file = files.read(data, part)
     with busy("learning") as step:
         if like is not None:
             known, name = _as(like, target), None
@@ -108,7 +116,7 @@ def fit(
         "columns": models.columns(known),
         "classes": known.classes_,
         "scores": _scores(known),
-        "notes": list(file.notes),
+        "notes": [*file.notes, *_how_held_out(known)],
         "out": out,
     }
     return Answer(facts, _shown(facts, name or _name(known)))
@@ -131,6 +139,14 @@ def _scores(known: Any) -> dict[str, Any] | None:
     if not isinstance(known, Classifier):
         return None
     return {name: asdict(measure(known.held_out_, name)) for name in SCORES}
+
+
+def _how_held_out(known: Any) -> list[str]:
+    """Which rows, if columns said so."""
+    from posterior.estimators import Classifier
+    from posterior.preprocessing.belonging import how_held_out
+
+    return how_held_out(known.roles_) if isinstance(known, Classifier) else []
 
 
 def _name(known: Any) -> str:
@@ -197,23 +213,16 @@ def _shown(facts: dict[str, Any], name: str) -> list[Any]:
     return [*lines, *facts["notes"], f"model: {facts['out']}"]
 
 
-def is_pattern(data: str) -> bool:
-    """Whether a path stands for several files."""
-    from pathlib import Path
-
-    from posterior.sources.table_files import PATTERN
-
-    return bool(PATTERN.search(data)) and not Path(data).exists()
-
-
-def fit_streamed(data: str, target: str, kind: str, drop: Sequence[str], out: str) -> Answer:
+def fit_streamed(
+    data: str, part: str | None, target: str, kind: str, drop: Sequence[str], out: str
+) -> Answer:
     """Learn a model of all columns but those left out, some rows at a time."""
     from posterior.sources.files import column_named
     from posterior.sources.table_files import matching
     from posterior.storage.summary import rows_learned
 
     known = _model(kind)
-    source = matching(data)
+    source = matching(data, part)
     target = column_named(source.names, target, "target column")
     left_out = {column_named(source.names, name) for name in drop}
     if left_out:

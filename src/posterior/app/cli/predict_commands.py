@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from posterior.app import explanations, models, tables
-from posterior.app.cli.command import DATA, JSON, MODEL, ROWS_OUT, SEED, Answer, counted, counting
+from posterior.app.cli.command import (
+    DATA,
+    JSON,
+    MODEL,
+    ROWS_OUT,
+    SEED,
+    SHEET,
+    TABLE,
+    Answer,
+    counted,
+    counting,
+    part_of,
+)
 from posterior.sources import outputs
 from posterior.sources.answers import answered
 
@@ -27,12 +39,15 @@ def predict(
     only: Annotated[
         bool, typer.Option("--only", help="Write the answers alone, without the input columns.")
     ] = False,
+    sheet: SHEET = None,
+    table: TABLE = None,
     json: JSON = False,
 ) -> Answer:
     """Write the most probable class of each row, and all probabilities.
 
     The rows are read and written some at a time, so that files may be larger than memory.
     """
+    part = part_of(sheet, table)
     known = models.load(model)
     outputs.format_of(out)
 
@@ -41,7 +56,7 @@ def predict(
 
     def pieces() -> Iterator[pa.Table]:
         with counting("answering") as count:
-            for written, read in tables.pieces(data, models.types_learned(known)):
+            for written, read in tables.pieces(data, models.types_learned(known), part):
                 yield answered(known, written, read, out, only, reasons)
                 count(read.num_rows)
 
@@ -66,6 +81,8 @@ def explain(
         list[str] | None,
         typer.Option("--set", "-s", metavar="COLUMN=VALUE", help="A cell; may be repeated."),
     ] = None,
+    sheet: SHEET = None,
+    table: TABLE = None,
 ) -> Answer:
     """Say why a row gets its answer: what each column adds.
 
@@ -74,11 +91,12 @@ def explain(
     """
     if (data is None) != (row is None) or (data is None and not cells):
         raise typer.BadParameter("Expected DATA with --row, or --set, or both.")
+    part = part_of(sheet, table)
     known = models.load(model)
-    given = None if data is None or row is None else tables.row_of(data, row)
+    given = None if data is None or row is None else tables.row_of(data, row, part)
     types = models.types_learned(known)
-    table = tables.with_cells(given, models.columns(known), cells or [], types)
-    reasons = explanations.of_row(known, models.features(known, table))
+    asked = tables.with_cells(given, models.columns(known), cells or [], types)
+    reasons = explanations.of_row(known, models.features(known, asked))
     facts = {"model": model, "data": data, "row": row, **reasons.to_dict()}
     return Answer(facts, [str(reasons)])
 

@@ -17,11 +17,14 @@ from posterior.app.cli.command import (
     LEFT_OUT,
     READ_AS,
     SEED,
+    SHEET,
+    TABLE,
     TARGET,
     TIME,
     Answer,
     busy,
     overrides,
+    part_of,
 )
 from posterior.app.tables import name_of
 from posterior.sources.outputs import write_text
@@ -52,6 +55,8 @@ def report(
     leave_out: LEFT_OUT = None,
     group: GROUP = None,
     time: TIME = None,
+    sheet: SHEET = None,
+    table: TABLE = None,
     seed: SEED = 0,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> Answer:
@@ -65,7 +70,7 @@ def report(
     from posterior.sources import files
 
     asked = overrides(read_as, keep, leave_out, group, time, bands)
-    file = files.read(data)
+    file = files.read(data, part_of(sheet, table))
     folder = Path(out or f"{name_of(data, 'table')}-report")
     with busy("reading") as step:
         found = study(

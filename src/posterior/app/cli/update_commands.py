@@ -12,20 +12,37 @@ from posterior.app.cli.command import (
     KNOWN_TARGET,
     MODEL,
     MODEL_OUT,
+    SHEET,
+    TABLE,
     Answer,
     counted,
     counting,
+    part_of,
 )
 
 
-def update(model: MODEL, data: DATA, target: KNOWN_TARGET = None, out: MODEL_OUT = None) -> Answer:
+def update(
+    model: MODEL,
+    data: DATA,
+    target: KNOWN_TARGET = None,
+    out: MODEL_OUT = None,
+    sheet: SHEET = None,
+    table: TABLE = None,
+) -> Answer:
     """Learn more rows: the model of all rows, as if fitted at once."""
-    return _changed(model, data, target, out, "learned")
+    return _changed(model, data, part_of(sheet, table), target, out, "learned")
 
 
-def forget(model: MODEL, data: DATA, target: KNOWN_TARGET = None, out: MODEL_OUT = None) -> Answer:
+def forget(
+    model: MODEL,
+    data: DATA,
+    target: KNOWN_TARGET = None,
+    out: MODEL_OUT = None,
+    sheet: SHEET = None,
+    table: TABLE = None,
+) -> Answer:
     """Take rows back: the model that never saw them."""
-    return _changed(model, data, target, out, "taken back")
+    return _changed(model, data, part_of(sheet, table), target, out, "taken back")
 
 
 def merge(
@@ -54,6 +71,7 @@ def merge(
 def _changed(
     model: str,
     data: str,
+    part: str | None,
     target: str | None,
     out: str | None,
     said: Literal["learned", "taken back"],
@@ -64,7 +82,7 @@ def _changed(
         known, n_rows = models.load(model), 0
         learn = _check_sum(known).partial_fit if said == "learned" else _check_sum(known).forget
         with counting("reading") as count:
-            for _, piece in tables.pieces(data, models.types_learned(known)):
+            for _, piece in tables.pieces(data, models.types_learned(known), part):
                 rows = models.labeled(known, piece, target)
                 learn(rows.X, rows.y, sample_weight=rows.weight)
                 n_rows += len(rows.y)

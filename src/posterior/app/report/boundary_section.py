@@ -50,11 +50,13 @@ def boundary(
     cells = {x_name: np.tile(x, HEIGHT), y_name: np.repeat(y, WIDTH)}
     grid = pa.table({n: _moments(v) if roles[n].role == "date" else v for n, v in cells.items()})
     with quiet():
-        model, folds = clone(candidate.classifier), rows.folds[index]
+        model = clone(candidate.classifier)
+        folds = (rows.folds if rows.dealt.belonging is None else rows.held_out)[index]
         said = model.fit_held_out(rows.take(index), rows.y[index], folds)
         proba = model.predict_proba(grid)
     said = floored(aligned(said, model.classes_, rows.classes))
-    accuracy = measure(HeldOut(said, rows.codes[index], rows.classes, folds), "accuracy")
+    held_out = HeldOut(said, rows.codes[index], rows.classes, folds)
+    accuracy = measure(held_out.take(np.flatnonzero(folds >= 0)), "accuracy")
     codes = rows.codes_of(model.classes_)[proba.argmax(axis=1)]
     shown = np.flatnonzero(known)
     shown = shown[sampled_evenly(len(shown), POINTS)]

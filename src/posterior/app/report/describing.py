@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
@@ -20,6 +21,7 @@ from posterior.app.report.report_schema import (
     WithoutColumn,
 )
 from posterior.data import frames
+from posterior.data.typing import Floats
 from posterior.estimators import NaiveBayes
 from posterior.estimators.pool.choice import POOL, race
 from posterior.estimators.table_classifier import Readings, TableClassifier
@@ -51,6 +53,12 @@ def data_facts(
         said.append(
             f"{roles.target} is cut into {len(roles.bands.names)} bands, which are the classes: "
             f"{'; '.join(roles.bands.names)}. What lies on an edge belongs to the band above it."
+        )
+    if roles.screened:
+        n, used = len(roles.screened) + len(roles.table), len(roles.table)
+        said.append(
+            f"{n:,} columns were screened; {used:,} are used, those that tell most of "
+            f"{roles.target}."
         )
     if len(rows) < FEW_ROWS:
         said.append(f"{len(rows)} rows are few: take all scores as hints.")
@@ -89,16 +97,21 @@ def missing_cells(
 def _duplicates(frame: Any) -> int:
     """Rows that repeat an earlier one; missing cells are alike."""
     table = frame_of(frame)
-    columns = [
-        [None if frames.missing(cell) else _comparable(cell) for cell in table.get_column(name)]
-        for name in table.columns
-    ]
-    return len(table) - len(set(zip(*columns, strict=True)))
+    cells = np.column_stack([_comparable(column) for column in table.iter_columns()])
+    return len(table) - len({row.tobytes() for row in cells})
 
 
-def _comparable(cell: Any) -> Any:
-    """What can be compared as a whole: cells may be lists or tables."""
-    return cell if isinstance(cell, Hashable) else repr(cell)
+def _comparable(column: nw.Series[Any]) -> Floats:
+    """Numbers that are equal where cells are: these may be words, or lists, or tables."""
+    try:
+        number = frames.kind(column) == "number"
+    except TypeError:
+        cells = [None if frames.missing(cell) else repr(cell) for cell in column.to_list()]
+        return frames.encode(cells, frames.distinct(cells)).astype(np.float64)
+    if not number:
+        return frames.coded(column, column.name)[0].astype(np.float64)
+    found = frames.numbers(column) + 0.0  # zero has no sign
+    return np.where(np.isnan(found), np.nan, found)  # and there is one NaN
 
 
 def candidate_facts(judged: Judged, n_rows: int) -> CandidateFacts:
@@ -251,7 +264,7 @@ def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters
         return None
     classifier: TableClassifier = clone(judged.candidate.classifier)
     with quiet():
-        classifier.fit(rows.frame, rows.y)
+        classifier.fit(rows.readings.frame, rows.y)
         if classifier.model_.coef_.size > MOST_COEFFICIENTS:
             return None
         table = classifier.model_.summary(LEVEL).coefficients

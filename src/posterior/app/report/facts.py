@@ -44,6 +44,7 @@ from posterior.estimators import Classifier, NaiveBayes
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
+from posterior.preprocessing.belonging import how_held_out
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import Roles
@@ -117,7 +118,7 @@ def study(
         asked = tuple(column_named(table.columns, name) for name in subgroup)
     with clock.step("comparison"):
         comparison = compare(frame, target, roles=roles, seed=seed, progress=progress)
-    rows, chosen = comparison.rows, comparison.chosen
+    rows, chosen, roles = comparison.rows, comparison.chosen, comparison.roles
     with clock.step("model"):
         model = comparison.classifier
     with clock.step("scores"):
@@ -126,16 +127,19 @@ def study(
         judged = [("", chosen.held_out)]
         if chosen.corrected:
             judged.append((" before calibration", chosen.raw))
+    given = comparison.columns
     with clock.step("learning curves"):
         listed = {j.key: j.candidate for j in comparison.judged if j.candidate is not None}
-        read = "text" if chosen.key.startswith("text-") or not roles.table else "table"
+        read = "text" if chosen.key.startswith("text-") or not given.roles.table else "table"
         keys = {"text": ("text-multinomial", "text-logistic"), "table": ("naive-bayes", "logistic")}
         pair = [listed[key] for key in keys[read] if key in listed]
-        learning = learning_curves(rows, pair, seed)
+        # all rows have chosen the columns of a wide table: what few learn of these is no guide
+        learning = None if roles.screened else learning_curves(rows, pair, seed)
     with clock.step("evidence"):
-        held_out_evidence = HeldOutEvidence.of(rows, roles, seed) if roles.table else None
+        held_out_evidence = HeldOutEvidence.of(rows, given, seed) if given.roles.table else None
         evidence = [] if held_out_evidence is None else held_out_evidence.features()
-        telling = [feature.name for feature in evidence]
+        plain = {column.name for column in roles.table_columns}
+        telling = [feature.name for feature in evidence if feature.name in plain]
     with clock.step("distributions"):
         numbers: list[NumberDistribution] = []
         categories: list[CategoryDistribution] = []
@@ -162,7 +166,7 @@ def study(
         target=target,
         classes=rows.names,
         seed=seed,
-        folds=rows.n_folds,
+        folds=1 if roles.time is not None else rows.n_folds,
         seconds=time.perf_counter() - started,
         steps=clock.steps,
         data=data,
@@ -207,14 +211,15 @@ def snippets(source: str, roles: Roles, model: str = MODEL) -> list[Snippet]:
         ]
     )
     m, d, n, t = (shlex.quote(word) for word in (model, data, new, roles.target))
-    bands = "" if roles.bands is None else f" --bands {roles.bands.cuts}"
+    told = {"bands": roles.bands and roles.bands.cuts, "group": roles.group, "time": roles.time}
+    options = "".join(f" --{k} {shlex.quote(str(v))}" for k, v in told.items() if v is not None)
     shell = "\n".join(
         [
             f"posterior predict {m} {n} --out answers.csv",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
             f"posterior serve {m}   # a page to ask it, on this machine",
-            f"posterior report {d} --target {t}{bands}   # this report again",
+            f"posterior report {d} --target {t}{options}   # this report again",
         ]
     )
     sql = f"posterior sql {m} --dialect postgres --table my_table > answers.sql"
@@ -229,11 +234,14 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
     """Sentences that say what the numbers mean."""
     n_folds = comparison.rows.n_folds
     one = len(comparison.chosen.index) < len(comparison.rows)
-    said = [
+    dealt = (
         f"Rows were dealt out to {n_folds} folds by class and content, so that their order does "
         "not matter; all models were compared on the same folds, each row predicted by models "
         "that never saw it"
-        + (", one fold of them, which is enough of so many rows." if one else "."),
+        + (", one fold of them, which is enough of so many rows." if one else ".")
+    )
+    said = [
+        *(how_held_out(comparison.roles) or [dealt]),
         "Log loss is the mean of -log of the probability that a row's own class got, in nats; the "
         "Brier score is the mean squared distance between probabilities and the truth, summed over "
         "classes; standard errors are from fold to fold.",
@@ -248,6 +256,12 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
         "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
         "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
     ]
+    if comparison.roles.screened:
+        said.append(
+            "Columns were screened again without each fold, and scores of models are of rows that "
+            "had no part in that; the evidence of columns is of those that all rows have chosen, "
+            "and may be a little too good."
+        )
     if held_out_evidence is not None and len(held_out_evidence.index) < len(comparison.rows):
         said.append(
             f"The evidence of columns and the rows unlike all others are those of "

@@ -19,7 +19,7 @@ from posterior.data.frames import take
 from posterior.data.table import text
 from posterior.data.typing import Array, Codes, Floats
 from posterior.estimators import NaiveBayes, TableClassifier
-from posterior.preprocessing.roles import Roles
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.selection.comparison import quiet, sampled
 from posterior.selection.labeled_rows import LabeledRows
 
@@ -39,9 +39,11 @@ class HeldOutEvidence:
     names: list[str]  # (d,)
     rows: LabeledRows
     table: Any  # all rows, prepared
+    columns: ColumnModels
 
     @classmethod
-    def of(cls, rows: LabeledRows, roles: Roles, seed: int) -> HeldOutEvidence:
+    def of(cls, rows: LabeledRows, columns: ColumnModels, seed: int) -> HeldOutEvidence:
+        roles = columns.roles
         table = rows.reading(TableClassifier(NaiveBayes(), roles))
         cells = len(rows.classes) * len(roles.table)
         index = sampled(rows, min(MOST_ROWS, max(200, MOST_TERMS // cells)), seed)
@@ -62,7 +64,12 @@ class HeldOutEvidence:
             found = model.evidence(cells)
             terms[np.ix_(place, known)] = found.terms
             log_prior[np.ix_(place, known)] = found.log_prior
-        return cls(models, index, terms, log_prior, [c.name for c in roles.table], rows, table)
+        sources = columns.sources
+        names = [sources.get(column.name, column.name) for column in roles.table]
+        terms, names = _by_name(terms, names)
+        asked = np.isfinite(log_prior).any(axis=1)  # without some folds there is one class left
+        said = index[asked], terms[asked], log_prior[asked]
+        return cls(models, *said, names, rows, table, columns)
 
     def features(self) -> list[FeatureEvidence]:
         """How much each column says, the most informative first."""
@@ -101,25 +108,30 @@ class HeldOutEvidence:
         if place < len(self.index) and self.index[place] == row:  # it was asked before
             weights = self.terms[place, of] - self.terms[place, against]
         else:
-            weights = model.evidence(cells).weights(known[of], known[against])[0]
+            told = model.evidence(cells).joined(self.columns.sources)
+            weights = told.weights(known[of], known[against])[0]
         ranked = [int(j) for j in np.argsort(-weights, kind="stable") if weights[j] > 0.1][:most]
+        given = frames.as_frame(self.rows.take(np.array([row])))
+        assert given is not None
+        values = [text(given.get_column(self.names[j])[0]) for j in ranked]
         name = self.rows.names[of]
         return [
-            f"{self.names[j]} = {self._cell(row, j)} speaks for {name} ({weights[j]:+.1f})"
-            for j in ranked
+            f"{self.names[j]} = {value} speaks for {name} ({weights[j]:+.1f})"
+            for j, value in zip(ranked, values, strict=True)
         ]
-
-    def _cell(self, row: int, j: int) -> str:
-        """As the file has it; the month of a date as it was prepared."""
-        for table in (self.rows.frame, self.table):
-            frame = frames.as_frame(table)
-            if frame is not None and self.names[j] in frame.columns:
-                return text(frame.get_column(self.names[j])[row])
-        return ""
 
     def log_evidence(self) -> Floats:
         """log p(x) of the rows that were asked about."""
         return np.asarray(logsumexp(self.log_prior + self.terms.sum(axis=2), axis=1))
+
+
+def _by_name(terms: Floats, names: list[str]) -> tuple[Floats, list[str]]:
+    """Terms of one column together."""
+    if len(set(names)) == len(names):
+        return terms, names
+    different = list(dict.fromkeys(names))
+    own = [[i for i, name in enumerate(names) if name == each] for each in different]
+    return np.stack([terms[:, :, places].sum(axis=2) for places in own], axis=2), different
 
 
 def _loss(joint: Floats, own: tuple[Array, Array]) -> Floats:

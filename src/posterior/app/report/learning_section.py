@@ -31,7 +31,9 @@ def learning_curves(rows: LabeledRows, pair: list[Candidate], seed: int) -> Lear
     n_test = int(min(0.3 * n, MOST_TESTED))
     documents = pair[0].classifier.reads == "documents"
     most = min(MOST_DOCUMENTS, DOCUMENTS_TIMES_CLASSES // k) if documents else MOST_LEARNED
-    largest = min(n - n_test, most)
+    together = rows.held_out if rows.dealt.belonging is not None else None
+    left_out = n_test if together is None else int(np.bincount(together[together >= 0]).max())
+    largest = min(n - left_out, most)
     smallest = min(max(10, 2 * k), largest // 2)
     heavy = documents or largest > 2000 or k * width(pair[0].classifier.roles) > MANY_COEFFICIENTS
     sizes = np.geomspace(smallest, largest, SIZES - 2 if heavy else SIZES)
@@ -52,6 +54,7 @@ def learning_curves(rows: LabeledRows, pair: list[Candidate], seed: int) -> Lear
                 n_test=n_test,
                 repeats=repeats,
                 random_state=seed,
+                folds=together,
             )
         kind: Any = candidate.kind
         curves.append(LearningCurve(candidate.key, candidate.name, kind, points))

@@ -25,6 +25,7 @@ from posterior.app.report.subgroups_section import SMALLEST_GROUP
 from posterior.evaluation.held_out import SCORES
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
 from posterior.plots.saving import bundle
+from posterior.preprocessing.roles import SCREENED
 
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = 12  # lines of a long table that are seen at once
@@ -165,8 +166,11 @@ def _flags(facts: Facts) -> list[tuple[str, Flag]]:
 
 
 def _ordered_columns(facts: Facts) -> list[ColumnRole]:
-    """The target, then the most informative columns; a short table stays as the file has it."""
-    columns = facts.data.columns
+    """The target, then the most informative columns; a short table stays as the file has it.
+
+    Columns of a wide table that were screened out are many, and stand in the file of numbers.
+    """
+    columns = [column for column in facts.data.columns if column.reason != SCREENED]
     if len(columns) <= SHOWN:
         return columns
     rank = {feature.name: place for place, feature in enumerate(facts.evidence)}

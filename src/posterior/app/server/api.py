@@ -116,7 +116,9 @@ class Api:
 
     async def batch(
         self,
-        file: Annotated[UploadFile, File(description="CSV, Parquet, JSON lines or Arrow.")],
+        file: Annotated[
+            UploadFile, File(description="CSV, a workbook, Parquet, JSON, Arrow, SQLite.")
+        ],
         format: Annotated[Literal["csv", "jsonl", "parquet"], Form()] = "csv",
         only: Annotated[bool, Form(description="The answers alone.")] = False,
         priors: Annotated[str | None, Form(description="JSON, as in /api/predict.")] = None,

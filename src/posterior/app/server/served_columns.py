@@ -13,7 +13,7 @@ from posterior.data.typing import Array
 from posterior.estimators import Additive, Classifier, KNeighborsClassifier, TableClassifier
 from posterior.neighbors.mixed_rows import MixedRows
 from posterior.preprocessing.numbers import Levels
-from posterior.preprocessing.roles import ColumnRole
+from posterior.preprocessing.roles import MANY_VALUED, ColumnRole
 from posterior.preprocessing.understood_cells import Written
 from posterior.statistics import Counts, Moments
 from posterior.statistics.cross_products import CrossSums
@@ -59,7 +59,7 @@ def columns_of(model: Any) -> tuple[Column, ...]:
 
 
 def _of_role(role: ColumnRole, values: dict[str, tuple[str, ...]]) -> Column:
-    if role.role in ("text", "word"):
+    if role.role in (MANY_VALUED, "text", "word"):
         return Column(role.name, "text")
     if role.role in ("number", "date"):
         kind: Kind = "number" if role.role == "number" else "date"

@@ -19,7 +19,7 @@ from posterior.app.server import worker
 from posterior.app.server.api_schema import TrainingFacts
 from posterior.app.server.refusals import Limits, RequestError
 from posterior.app.server.served import Served
-from posterior.app.server.uploads import ending_of, shown_name, without
+from posterior.app.server.uploads import check_safe, ending_of, shown_name, without
 from posterior.preprocessing.overrides import Overrides
 from posterior.storage import load
 
@@ -128,6 +128,7 @@ class Trainings:
     def _run(self, training: Training, upload: Path, asked: Overrides) -> None:
         try:
             self._set(training, state="running", step="starting")
+            check_safe(upload)
             found = self._work(training, upload, asked)
             if "summary" not in found:
                 raise ValueError(found.get("error", ENDED))

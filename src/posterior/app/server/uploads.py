@@ -20,11 +20,14 @@ from posterior.app.server.refusals import RequestError
 from posterior.app.server.served import Served, decide
 from posterior.preprocessing.column_roles import role_of
 from posterior.preprocessing.targets import is_continuous
-from posterior.sources import files, outputs
+from posterior.sources import files, outputs, unpacking
+from posterior.sources.formats import ARCHIVE, ENDINGS, beginning_of, format_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ACCEPTED = (*(e for e in ENDINGS if e != ".duckdb"), ARCHIVE)
+UNPACKED = 400_000_000  # bytes that may come out of an archive, which most workbooks are
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",
@@ -40,6 +43,7 @@ def kept(content: BinaryIO, name: str | None) -> Iterator[Path]:
         with place.open("wb") as file:
             shutil.copyfileobj(content, file)
         try:
+            check_safe(place)
             yield place
         except (ValueError, csv.Error) as error:
             raise ValueError(without(folder, error)) from None
@@ -53,12 +57,23 @@ def without(folder: str | Path, error: object) -> str:
 def ending_of(name: str | None) -> str:
     """The ending of a file that can be read."""
     ending = PurePath((name or "").replace("\\", "/")).suffix.lower()
-    if ending not in files.ENDINGS:
+    if ending not in ACCEPTED:
         raise RequestError(
-            f"Expected a file that ends in {', '.join(files.ENDINGS)}, got {ending or 'none'!r}.",
+            f"Expected a file that ends in {', '.join(ACCEPTED)}, got {ending or 'none'!r}.",
             415,
         )
     return ending
+
+
+def check_safe(place: Path) -> None:
+    """Refuse what unpacks to too much, an archive in another, and databases that may run code."""
+    unpacking.check_size(place, UNPACKED)
+    if place.suffix == ARCHIVE:
+        member, _ = unpacking.only_member(place)
+        if format_of(PurePath(member.filename)) in ("workbook", "database"):
+            raise ValueError("Expected a zip of a file of text, Parquet or Arrow. Unpack it first.")
+    elif format_of(place) == "database" and beginning_of(place)[8:12] == b"DUCK":
+        raise ValueError("Expected a database of SQLite, got one of DuckDB. Send a table of it.")
 
 
 def shown_name(name: str | None) -> str:

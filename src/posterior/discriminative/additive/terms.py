@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from math import prod
 
 import numpy as np
 
@@ -27,27 +27,25 @@ class Term:
     groups: tuple[Array, ...]  # of each column (cells + 1,) uint8
     table: Floats  # (groups, ..., outputs)
 
-    def fits(self, other: Term) -> bool:
-        """Whether the sum of two tables of the same columns is still small."""
-        pairs = zip(self.groups, other.groups, strict=True)
-        cells = np.prod([len(_together(a, b)[1]) for a, b in pairs], dtype=np.float64)
-        return bool(cells <= MOST_CELLS)
-
-    def __add__(self, other: Term, /) -> Term:
-        """One table over the cuts of both."""
+    def plus(self, other: Term) -> Term | None:
+        """One table over the cuts of both, of the same columns; None if it is no longer small."""
         pairs = zip(self.groups, other.groups, strict=True)
         joint = [_together(a, b) for a, b in pairs]
-        mine, theirs = (np.ix_(*(p[:, side] for _, p in joint)) for side in (0, 1))
-        groups = tuple(group for group, _ in joint)
-        return Term(self.columns, groups, self.table[mine] + other.table[theirs])
+        if prod(len(mine) for _, mine, _ in joint) > MOST_CELLS:
+            return None
+        groups, mine, theirs = zip(*joint, strict=True)
+        return Term(self.columns, groups, self.table[np.ix_(*mine)] + other.table[np.ix_(*theirs)])
 
 
-def _together(a: Array, b: Array) -> tuple[Array, Integers]:
+def _together(a: Array, b: Array) -> tuple[Array, Integers, Integers]:
     """Groups of cells that are of one group in both, in order, and where each stands in both."""
-    both = a.astype(np.int64) * 256 + b
-    kept, group = np.unique(both, return_inverse=True)
-    # the last cell, of values never seen, has the highest group in both, and so in their joint
-    return group.astype(np.uint8), np.stack([kept // 256, kept % 256], axis=1)
+    width = int(b[-1]) + 1  # the last cell, of values never seen, has the highest group in both
+    both = a.astype(np.int64) * width + b
+    found = np.zeros(int(both[-1]) + 1, bool)
+    found[both] = True
+    kept = np.flatnonzero(found)
+    group = (np.cumsum(found) - 1)[both]
+    return group.astype(np.uint8), kept // width, kept % width
 
 
 def gathered(terms: Iterable[Term]) -> list[Term]:
@@ -55,10 +53,8 @@ def gathered(terms: Iterable[Term]) -> list[Term]:
     kept: dict[tuple[int, ...], list[Term]] = {}
     for term in terms:
         same = kept.setdefault(term.columns, [])
-        if same and same[-1].fits(term):
-            same[-1] = same[-1] + term
-        else:
-            same.append(term)
+        both = same[-1].plus(term) if same else None
+        same[-1:] = [*same[-1:], term] if both is None else [both]
     return [term for columns in sorted(kept, key=lambda c: (len(c), c)) for term in kept[columns]]
 
 
@@ -76,15 +72,12 @@ def purified(terms: Iterable[Term], weights: Sequence[Floats]) -> tuple[Floats, 
     for term in terms:
         pairs = zip(term.columns, term.groups, strict=True)
         shares = [group_shares(weights[j], group) for j, group in pairs]
-        axes = range(len(term.columns))
-        for size in range(len(term.columns) + 1):
-            for kept in combinations(axes, size):
-                part = _part(term.table, shares, kept)
-                if not kept:
-                    constant = constant + part
-                    continue
-                columns = tuple(term.columns[a] for a in kept)
-                parts.append(Term(columns, tuple(term.groups[a] for a in kept), part))
+        for axes, part in _parts(term.table, shares).items():
+            if not axes:
+                constant = constant + part
+                continue
+            columns = tuple(term.columns[a] for a in axes)
+            parts.append(Term(columns, tuple(term.groups[a] for a in axes), part))
     return constant, gathered(parts)
 
 
@@ -94,16 +87,18 @@ def group_shares(weight: Floats, group: Array) -> Floats:
     return np.asarray(total / max(total.sum(), np.finfo(float).tiny))
 
 
-def _part(table: Floats, shares: Sequence[Floats], kept: tuple[int, ...]) -> Floats:
-    """What is of some axes alone."""
+def _parts(table: Floats, shares: Sequence[Floats]) -> dict[tuple[int, ...], Floats]:
+    """What is of some axes alone, for all sets of axes: each axis in turn halves what there is."""
+    parts: dict[tuple[int, ...], Floats] = {(): table}
     for a in reversed(range(len(shares))):
-        mean = np.tensordot(shares[a], table, (0, a))
-        if a in kept:
-            table = table - np.expand_dims(mean, a)
-            table[(slice(None),) * a + (-1,)] = 0.0
-        else:
-            table = mean
-    return table
+        halves: dict[tuple[int, ...], Floats] = {}
+        for axes, part in parts.items():
+            mean = np.tensordot(shares[a], part, (0, a))
+            apart = part - np.expand_dims(mean, a)
+            apart[(slice(None),) * a + (-1,)] = 0.0
+            halves |= {axes: mean, (a, *axes): apart}
+        parts = halves
+    return parts
 
 
 def average_of_unseen(term: Term, weights: Sequence[Floats]) -> Term:

@@ -43,18 +43,14 @@ def choose(
     groups = rows.hard
 
     def losses(X: Any, part: slice, out: Floats) -> None:
-        own = groups[part]
-        score = [np.tile(log_prior, (X.shape[0], 1)) for _ in range(k + 1)]
+        own, codes = groups[part], family.codes(X, counts)
+        score = np.tile(log_prior, (k + 1, X.shape[0], 1))
         for i, j in enumerate(order):
-            last = None
-            levels = family.levels_left_out(X, own, counts, j, chains[j])
-            terms = list(levels)
+            terms = list(family.levels_left_out(codes, own, counts, j, chains[j]))
             for depth in range(k + 1):
-                last = terms[depth] if depth < len(terms) else last
-                assert last is not None
-                score[depth] += last
-                told = score[depth][np.arange(len(own.codes)), own.codes]
-                out[:, i * (k + 1) + depth] = logsumexp(score[depth], axis=1) - told
+                score[depth] += terms[min(depth, len(terms) - 1)]
+            told = score[:, np.arange(len(own.codes)), own.codes]
+            out[:, i * (k + 1) : (i + 1) * (k + 1)] = (logsumexp(score, axis=2) - told).T
 
     each = np.empty((len(rows), len(order) * (k + 1)))
     fill(losses, rows.X, each)

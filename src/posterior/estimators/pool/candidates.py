@@ -9,7 +9,7 @@ have a table for each column, pair and triple, and neighbors keep all rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from posterior.estimators import (
@@ -22,6 +22,7 @@ from posterior.estimators import (
     NaiveBayes,
     TextClassifier,
 )
+from posterior.estimators.pool.sparse_logistic import sparse_logistic
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import MOST_LEVELS
 from posterior.preprocessing.roles import Roles
@@ -37,6 +38,9 @@ PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
+SPARSE, OF_ALL = "logistic-sparse", "-all"  # keys of models that read all columns of a wide table
+SIMPLE = ("naive-bayes", "discriminant", "logistic")  # whose cost is that of some passes
+ADDITIVE_TABLES = 10_000  # pairs of columns × classes, where rounds are chosen in every fold anew
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
@@ -59,9 +63,40 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     return [
         *(_of_tables(roles, n_rows, n_classes) if roles.table else []),
         *(_additive(roles, n_rows, n_classes) if roles.table else []),
-        *(_of_everything(roles) if roles.table and roles.text else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
     ]
+
+
+def of_wide(
+    roles: Roles, kept: Roles, many_tell: bool, n_rows: int, n_classes: int
+) -> list[Candidate]:
+    """All models of the columns that are kept of many, and the one that chooses among all.
+
+    Where more of them tell than are kept, simple models of all columns come beside these.
+    """
+    most = int(LOGISTIC_CELLS / (width(roles) * (n_classes if n_classes > 2 else 1)))
+    sparse = Candidate(
+        SPARSE,
+        "Sparse logistic regression",
+        "discriminative",
+        3,
+        "Log odds linear in standardized columns, few of which have a coefficient: lasso or "
+        "elastic net, whichever is better, and how strong, is chosen on rows held out.",
+        sparse_logistic(roles, n_rows),
+        None if n_rows <= most else most,
+    )
+    every = [
+        replace(c, key=c.key + OF_ALL, name=f"{c.name} of all columns")
+        for c in (_of_tables(roles, n_rows, n_classes) if many_tell else [])
+        if c.key in SIMPLE or (c.key == "neighbors" and width(roles) <= COVARIANCE_COLUMNS)
+    ]
+    tables = len(kept.table) ** 2 / 2 * (n_classes if n_classes > 2 else 1)
+    several = [
+        c
+        for c in candidates(kept, n_rows, n_classes)
+        if tables <= ADDITIVE_TABLES or not c.key.startswith("additive")
+    ]
+    return [*several, sparse, *every]
 
 
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
@@ -245,22 +280,6 @@ def _searched(roles: Roles, n_rows: int, n_classes: int) -> int | None:
     """On how many rows something is searched fold by fold; None for all."""
     most = max(1000, int(SEARCH_CELLS / (len(roles.table) * max(n_classes, 1))))
     return None if n_rows <= most else most
-
-
-def _of_everything(roles: Roles) -> list[Candidate]:
-    """Naive Bayes takes text for one more column, whose words are drawn from an urn."""
-    words = {column.name: "words" for column in roles.text}
-    return [
-        Candidate(
-            "naive-bayes-words",
-            "Naive Bayes with words",
-            "generative",
-            1,
-            "All columns, independent given the class: numbers normal, categories as shares, and "
-            f"the words of {' and '.join(words)} as draws from one urn a class.",
-            TableClassifier(NaiveBayes(words), roles, reads="everything"),
-        )
-    ]
 
 
 def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:

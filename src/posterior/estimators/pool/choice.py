@@ -13,8 +13,11 @@ import numpy as np
 from posterior.data.blas_threads import one_blas_thread
 from posterior.data.table import Table
 from posterior.data.typing import Floats
-from posterior.estimators.pool.candidates import Candidate, candidates
+from posterior.estimators.pool import sparse_logistic
+from posterior.estimators.pool.candidates import OF_ALL, SPARSE, Candidate, candidates, of_wide
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import DealtRows
+from posterior.estimators.pool.screening import Screening, is_wide
 from posterior.estimators.pool.weighing import Trial, answered, together
 from posterior.evaluation.held_out import HeldOut, floored
 from posterior.preprocessing.roles import Roles
@@ -57,6 +60,9 @@ class Race:
 
     runners: tuple[Runner, ...]
     failures: tuple[tuple[str, str], ...]  # names and reasons
+    columns: ColumnModels  # by which models read the table
+    rows: DealtRows  # as models were given them
+    screened: bool = False  # whether models have chosen among very many columns
 
     @property
     def best(self) -> Runner:
@@ -107,7 +113,14 @@ def race(
     progress: Progress | None = None,
 ) -> Race:
     """Every model that can read these columns, learned from all rows, and all of them together."""
-    entered = entries(roles, len(rows.codes), len(rows.classes), models)
+    with quiet(), one_blas_thread():
+        columns, rows = ColumnModels.learn(roles, rows)
+    given, n, k = columns.roles, len(rows.codes), len(rows.classes)
+    screening = Screening.of(given, rows) if is_wide(given, n) else None
+    listed = candidates(given, n, k)
+    if screening is not None:
+        listed = of_wide(given, screening.roles, screening.many_tell, n, k)
+    entered = entries(listed, n, models)
     found: list[Runner] = []
     failures: list[tuple[str, str]] = []
     for i, candidate in enumerate(entered):
@@ -116,7 +129,7 @@ def race(
         started = time.perf_counter()
         try:
             with quiet(), one_blas_thread():  # of many small products; engines have their own
-                trial = Trial.of(candidate.name, candidate.classifier, rows)
+                trial = tried(candidate, rows, screening)
         except (ValueError, np.linalg.LinAlgError, MemoryError) as error:
             failures.append((candidate.name, str(error).splitlines()[0]))
             continue
@@ -126,14 +139,24 @@ def race(
         raise ValueError(f"Expected a table that some model can read, but: {said}")
     if progress is not None:
         progress("compared", len(entered), len(entered))
-    return Race((*found, *all_together(found, rows)), tuple(failures))
+    runners = (*found, *all_together(found, rows))
+    return Race(runners, tuple(failures), columns, rows, screening is not None)
+
+
+def tried(candidate: Candidate, rows: DealtRows, screening: Screening | None) -> Trial:
+    """A model of all columns, or of those that each part of the rows keeps of many."""
+    name, member = candidate.name, candidate.classifier
+    if screening is None or candidate.key.endswith(OF_ALL):
+        return Trial.of(name, member, rows)
+    if candidate.key == SPARSE:
+        return sparse_logistic.trial(name, member, rows)
+    return screening.trial(name, member)
 
 
 def entries(
-    roles: Roles, n_rows: int, n_classes: int, models: Collection[str] | None
+    listed: Sequence[Candidate], n_rows: int, models: Collection[str] | None
 ) -> list[Candidate]:
     """Those asked for by key; by default all that are worth their time on so many rows."""
-    listed = candidates(roles, n_rows, n_classes)
     if models is None:
         return [c for c in listed if c.most_rows is None or n_rows <= c.most_rows]
     keys = [c.key for c in listed]

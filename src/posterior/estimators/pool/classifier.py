@@ -22,13 +22,22 @@ from posterior.discriminative.pooling import EVENLY
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
 from posterior.estimators.pool.choice import Progress, Race, race
-from posterior.estimators.pool.dealt_rows import DealtRows, check_several, counted, table_of
+from posterior.estimators.pool.dealt_rows import (
+    DealtRows,
+    belonging_of,
+    check_several,
+    counted,
+    table_of,
+)
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.reasons import by_column, of_document
 from posterior.estimators.pool.weighing import pooled
+from posterior.estimators.refits import cross_validated
 from posterior.estimators.table_classifier import Readings
+from posterior.evaluation.held_out import HeldOut
 from posterior.generative.evidence_terms import Evidence
+from posterior.generative.fold_sums import FOLDS
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import ColumnRole, Roles
@@ -41,6 +50,7 @@ class Classifier(Pool):
     cells. Every model that can read them learns from all rows, and says of rows held out what it
     thinks: naive Bayes, discriminants, logistic regression, networks, additive models, neighbors,
     models of words. The pool of those that help is kept, or one of them alone, where it is better.
+    Of very many columns, models read those that tell.
     Probabilities are calibrated either way, reasons add up, and the same rows give the same
     classifier in any order.
 
@@ -60,6 +70,13 @@ class Classifier(Pool):
         such as {"zip": "category"}.
     keep, leave_out : list of str, optional
         Columns that models should see, or should not, whatever they look like.
+    group : str, optional
+        The column whose rows of one value belong together, as those of a customer: they are held
+        out together, so that no model is judged on rows of a customer whom it knows. It is not a
+        column to learn from.
+    time : str, optional
+        The column, of dates or numbers, that rows follow each other by: models are judged on the
+        latest fifth, by what they learned from all before it.
 
     Attributes
     ----------
@@ -94,6 +111,8 @@ class Classifier(Pool):
         "kinds": [dict, None],
         "keep": [list, tuple, set, None],
         "leave_out": [list, tuple, set, None],
+        "group": [str, None],
+        "time": [str, None],
     }
 
     def __init__(
@@ -105,6 +124,8 @@ class Classifier(Pool):
         kinds: Mapping[str, str] | None = None,
         keep: Collection[str] | None = None,
         leave_out: Collection[str] | None = None,
+        group: str | None = None,
+        time: str | None = None,
     ) -> None:
         self.tolerance = tolerance
         self.models = models
@@ -112,6 +133,8 @@ class Classifier(Pool):
         self.kinds = kinds
         self.keep = keep
         self.leave_out = leave_out
+        self.group = group
+        self.time = time
 
     shrinkage = EVENLY
     roles_ = learned[Roles](lambda fitted: fitted.roles)
@@ -142,9 +165,14 @@ class Classifier(Pool):
                 "kinds": self.kinds or {},
                 "keep": self.keep or (),
                 "leave_out": self.leave_out or (),
+                "group": self.group,
+                "time": self.time,
             }
             roles = _roles(frames.take(frame, seen), classes[codes[seen]], target, asked)
-        rows = DealtRows.of(roles.selected(frame), codes, classes, weight)
+        elif self.group is not None or self.time is not None:
+            raise ValueError("Expected group and time to be said by roles, where these are given.")
+        belonging = belonging_of(roles, frame)
+        rows = DealtRows.of(roles.selected(frame), codes, classes, weight, belonging=belonging)
         rows = replace(rows, X=Readings(rows.X))
         places = Columns(type(self).__name__).of(X) if frame is not X else None
         return self.after(race(roles, rows, self.models, progress), rows, roles, places)
@@ -156,14 +184,35 @@ class Classifier(Pool):
         kept = tried.chosen(self.tolerance)
         owner = Columns(type(self).__name__)
         fitted = pooled(kept.trials, rows, places or owner).without_idle()
-        read = {column.name for member in fitted.members for column in member.columns_read}
-        names = tuple(column.name for column in roles.used if column.name in read)
+        fitted = replace(fitted, roles=roles, read_by=tried.columns)
+        names = tuple(column.name for column in _read(fitted))
+        if tried.screened:
+            read_by = tried.columns.screened_to(_given(fitted))
+            fitted = replace(fitted, roles=roles.screened_to(*names), read_by=read_by)
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order
-        fitted = replace(fitted, columns=columns, roles=roles, order=order)
+        fitted = replace(fitted, columns=columns, order=order)
         self.fitted_ = replace(fitted, losses=tried.table(kept))
         return self
+
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = FOLDS,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> HeldOut:
+        """As that of `Pool`; rows that belong together by `group` are in one fold here, too."""
+        frame = _frame(X)
+        if groups is None and self.group is not None:
+            groups = frames.split_target(frame, self.group, "group")[1]
+        if time is None and self.time is not None:
+            time = self.time
+        return cross_validated(self, frame, y, folds, sample_weight, groups=groups, time=time)
 
     # ---- answers ----
 
@@ -178,8 +227,11 @@ class Classifier(Pool):
         rows = self._given(X)
         if self.reads_documents:
             return self.fitted_.evidence(rows, np.array([], object))
-        names = np.array([column.name for column in self.columns_read], object)
-        return self.fitted_.evidence(rows, names, by_column)
+        read_by, given = self.fitted_.read_by, _given(self.fitted_)
+        columns = self.roles_ if read_by is None else read_by.roles
+        names = np.array([c.name for c in columns.used if c.name in given], object)
+        found = self.fitted_.evidence(rows, names, by_column)
+        return found if read_by is None else found.joined(read_by.sources)
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """Why: what each column adds, or each word; of neighbors that are kept alone, the nearest.
@@ -215,14 +267,14 @@ class Classifier(Pool):
     @property
     def columns_read(self) -> tuple[ColumnRole, ...]:
         """The columns that models are given."""
-        read = {c.name for member in self.fitted_.members for c in member.columns_read}
-        return tuple(column for column in self.roles_.used if column.name in read)
+        return _read(self.fitted_)
 
     def _given(self, X: Any) -> Readings:
         known = self.fitted_.columns
         if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
             return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
-        return Readings(self.roles_.read(_frame(X, known)))
+        read, read_by = self.roles_.read(_frame(X, known)), self.fitted_.read_by
+        return Readings(read if read_by is None else read_by(read))
 
     def _every_member(self) -> Collection[Any]:
         return self.fitted_.members if "fitted_" in vars(self) else ()
@@ -238,6 +290,21 @@ class Classifier(Pool):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _read(fitted: FittedPool) -> tuple[ColumnRole, ...]:
+    """The columns of the table that members are given, some by models of their own."""
+    assert fitted.roles is not None
+    names = _given(fitted)
+    if fitted.read_by is not None:
+        sources = fitted.read_by.sources
+        names = {sources.get(name, name) for name in names}
+    return tuple(column for column in fitted.roles.used if column.name in names)
+
+
+def _given(fitted: FittedPool) -> set[str]:
+    """Names of the columns as members know them."""
+    return {column.name for member in fitted.members for column in member.columns_read}
 
 
 def _frame(X: Any, known: Columns | None = None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,15 @@ from posterior.data import containers, frames, validate
 from posterior.data.cells import Column
 from posterior.data.rows import Features, Hard, Rows, SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.generative.belonging import Belonging, group_codes, grouped_folds, times
 from posterior.generative.dealing import by_content, in_turn
+from posterior.preprocessing.roles import Roles, frame_of
 
 FOLDS = 5
 MOST_REPEATED = 250_000  # rows that are written out as often as they weigh
-MANY_ROWS = 10_000  # of which one fold says enough
+MANY_ROWS = 10_000  # of which one fold says enough,
+MANY_GROUPS = 500  # if they are of so many groups
+PARTS = 5  # of the rows held out, by which pools are judged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,36 +32,50 @@ class DealtRows:
     codes: Codes
     classes: Array
     weight: Floats | None
-    folds: Codes
+    parts: Codes  # the fold of each, if all are held out
+    folds: Codes  # those that are
     order: Integers  # where each stood
+    belonging: Belonging | None
 
     @classmethod
     def of(
-        cls, X: Any, codes: Codes, classes: Array, weight: Floats | None, n_folds: int = FOLDS
+        cls,
+        X: Any,
+        codes: Codes,
+        classes: Array,
+        weight: Floats | None,
+        n_folds: int = FOLDS,
+        belonging: Belonging | None = None,
     ) -> DealtRows:
         """Equal rows are interchangeable, so that nothing depends on the order they came in.
 
         A weight that is a count is so many rows, which folds can share; of weight zero there are
-        none, nor a class that only they have.
+        none, nor a class that only they have. Rows that belong together are in one fold.
         """
         groups = Hard(codes, len(classes), weight)
         cells = content(X)
         if isinstance(cells, np.ndarray):
             refuse_infinity(cells, X)  # here its row is still known
-        order, _ = by_content(Rows(ranked(cells), groups))  # whatever their units
+        order, number = by_content(Rows(ranked(cells, weight), groups))
         if weight is not None and are_counts(weight):
-            order, weight = np.repeat(order, weight[order].astype(np.int64)), None
+            times = weight[order].astype(np.int64)
+            order, number, weight = np.repeat(order, times), np.repeat(number, times), None
         check_several(len(order))
+        if belonging is None:
+            parts, folds = _in_turn(codes[order], n_folds)
+        else:
+            belonging = belonging.take(order).by_content(number)
+            parts = belonging.folds(codes[order], n_folds)
+            keys: list[Array] = [parts, number]  # equal rows may be of several groups
+            if weight is not None:
+                keys.insert(1, weight[order])
+            again = np.lexsort(keys)
+            order, parts, belonging = order[again], parts[again], belonging.take(again)
+            folds = _kept_whole(parts, codes[order], belonging)
         found, place = np.unique(codes[order], return_inverse=True)
-        own: Codes = place.astype(np.int32)
-        folds = np.full(len(order), -1, np.int32)
-        several = np.bincount(own)[own] > 1  # without the only row of a class there may be one left
-        n = int(several.sum())
-        folds[several] = in_turn(n, min(n_folds, n))
-        if len(order) >= MANY_ROWS:
-            folds[folds > 0] = -1
         weight = None if weight is None else weight[order]
-        return cls(taken(X, order), own, classes[found], weight, folds, order)
+        own: Codes = place.astype(np.int32)
+        return cls(taken(X, order), own, classes[found], weight, parts, folds, order, belonging)
 
     @property
     def labels(self) -> Array:
@@ -72,6 +90,66 @@ class DealtRows:
         elsewhere = counts.sum(axis=0) - counts
         known = elsewhere[self.folds, self.codes] > 0
         return np.flatnonzero((self.folds >= 0) & known)
+
+    def fifths(self) -> Codes:
+        """Parts of the rows held out, each to be answered by weights that the others chose."""
+        index, known = self.held_out, self.belonging
+        group = None if known is None else known.take(index).group
+        if group is None:
+            return (np.arange(len(index)) // PARTS % PARTS).astype(np.int32)  # dealt out in turn
+        if group.max(initial=0) == 0:
+            return np.zeros(len(index), np.int32)
+        return grouped_folds(group, self.codes[index], PARTS)
+
+
+def _in_turn(codes: Codes, n_folds: int) -> tuple[Codes, Codes]:
+    """Folds of sorted rows, and those that are held out."""
+    folds = np.full(len(codes), -1, np.int32)
+    several = np.bincount(codes)[codes] > 1  # without the only row of a class there may be one left
+    n = int(several.sum())
+    folds[several] = in_turn(n, min(n_folds, n))
+    parts = np.maximum(folds, 0)
+    if len(codes) >= MANY_ROWS:
+        folds[folds > 0] = -1
+    return parts, folds
+
+
+def _kept_whole(parts: Codes, codes: Codes, belonging: Belonging) -> Codes:
+    """The folds of rows that belong together, of which some are not held out.
+
+    One is enough where rows and groups are many, and there is one latest; nor can those be that
+    would leave one class.
+    """
+    many = len(codes) >= MANY_ROWS and belonging.n_groups >= MANY_GROUPS
+    asked = 1 if many or belonging.time is not None else int(parts.max()) + 1
+    folds = np.full(len(parts), -1, np.int32)
+    for fold in range(asked):
+        if len(np.unique(codes[parts != fold])) > 1:
+            folds[parts == fold] = fold
+    if folds.max() < 0 and len(np.unique(codes)) > 1:
+        raise ValueError(
+            "Expected two classes or more among the rows that are not held out, got one: rows that "
+            "belong together are held out together, and those after some time."
+        )
+    return folds
+
+
+def belonging_of(roles: Roles, frame: Any) -> Belonging | None:
+    """What roles say about rows that belong together or follow each other, if they do."""
+    if roles.group is None and roles.time is None:
+        return None
+    table = frame_of(frame)
+    group = time = None
+    if roles.group is not None:
+        group = group_codes(table.get_column(roles.group), roles.group)
+    if roles.time is not None:
+        column, role = table.get_column(roles.time), roles[roles.time]
+        if role.role not in ("number", "date"):  # whatever models are given of it
+            kind = "number" if frames.kind(column) == "number" else "date"
+            role = replace(role, role=kind)
+        read = Roles(roles.target, (replace(role, used=True),)).prepare(frame)
+        time = times(frame_of(read).get_column(roles.time), roles.time)
+    return Belonging(group, time)
 
 
 def check_several(n: int) -> None:
@@ -133,13 +211,17 @@ def content(X: Any) -> Features:
     return np.stack([_cells(column, j) for j, column in enumerate(table)], axis=1)
 
 
-def ranked(cells: Features) -> Features:
-    """The places of cells among the different ones of their column; missing ones come last."""
+def ranked(cells: Features, weight: Floats | None) -> Features:
+    """The places of cells among the different ones of their column, whatever its unit.
+
+    Missing cells come last. Rows of weight zero are not there, and have no place.
+    """
     if not isinstance(cells, np.ndarray):
         return cells
-    places = np.empty(cells.shape)
+    seen = slice(None) if weight is None else weight > 0
+    places = np.zeros(cells.shape)
     for j in range(cells.shape[1]):
-        places[:, j] = np.unique(cells[:, j], return_inverse=True)[1]
+        places[seen, j] = np.unique(cells[seen, j], return_inverse=True)[1]
     return places
 
 

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, bounded
 from posterior.estimators.estimator import Estimator
+from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.reasons import as_said, shortened
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
@@ -38,6 +40,7 @@ class FittedPool:
     held_out: HeldOut | None = None  # of rows that no member had learned from; never stored
     losses: Table | None = None  # of the members alone and of the pool, on the same rows
     roles: Roles | None = None  # what the columns of a table were taken for
+    read_by: ColumnModels | None = None  # models of single columns, which make numbers of them
     order: Integers | None = None  # where the rows stood that nearest neighbors keep, if alone
 
     def forgetful(self) -> FittedPool:
@@ -45,9 +48,9 @@ class FittedPool:
         return replace(self, held_out=None)
 
     def without_idle(self) -> FittedPool:
-        """Members that count for something, and no others."""
-        kept = np.flatnonzero(self.pool.weights > 0)
-        if len(kept) in (0, len(self.members)):
+        """Members that count for something, and no others; the first, where none does."""
+        kept = np.flatnonzero(self.pool.weights > 0) if self.pool.weights.any() else [0]
+        if len(kept) == len(self.members):
             return self
         pool = PoolWeights(self.pool.weights[kept], self.pool.intercept)
         names, members = zip(*((self.names[m], self.members[m]) for m in kept), strict=True)
@@ -55,9 +58,9 @@ class FittedPool:
 
     @property
     def weighed(self) -> list[tuple[str, Any, float]]:
-        """The members that count."""
-        every = zip(self.names, self.members, self.pool.weights.tolist(), strict=True)
-        return [each for each in every if each[2] > 0]
+        """The members that count; the first, where the shares of the classes are all there is."""
+        every = [*zip(self.names, self.members, self.pool.weights.tolist(), strict=True)]
+        return [each for each in every if each[2] > 0] or every[:1]
 
     def scores(self, X: Any) -> Floats:
         """b + Σ w log p, (n, k)."""
@@ -93,6 +96,16 @@ class FittedPool:
             total[:, :, i] = values
         names = np.array([*terms], dtype=object)
         return Evidence(total, np.asarray(prior), names, self.classes)
+
+    def check_read_alike(self, other: FittedPool) -> None:
+        """Refuse a pool whose members were given other numbers for the same columns."""
+        mine, theirs = (f.read_by.columns if f.read_by else () for f in (self, other))
+        if any(a is not b for a, b in zip_longest(mine, theirs)):
+            names = ", ".join(sorted({repr(column.name) for column in (*mine, *theirs)}))
+            raise ValueError(
+                f"Expected pools that read alike to merge, but each has learned what {names} "
+                "says from its own rows. Fit both without: leave_out."
+            )
 
     def changed(self, verb: Callable[[Any, str], Any]) -> FittedPool:
         """After members were changed, each a copy; weights stay, and a new class begins at zero."""

@@ -190,6 +190,7 @@ class Pool(BaseClassifier):
             raise ValueError(
                 f"Expected a pool of {list(self.fitted_.names)} to merge, got {list(theirs)}."
             )
+        self.fitted_.check_read_alike(other.fitted_)
         self.fitted_ = self.fitted_.changed(lambda model, name: model.merge(theirs[name]))
         return self
 

@@ -17,8 +17,6 @@ from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.refits import learned_by
 from posterior.evaluation.held_out import HeldOut, aligned, floored
 
-PARTS = 5  # of the rows held out, each answered by weights that the others chose
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
@@ -32,8 +30,14 @@ class Trial:
     @classmethod
     def of(cls, name: str, member: Any, rows: DealtRows) -> Trial:
         model, said = learned_by(member, rows.X, rows.labels, rows.folds, rows.weight)
+        said = aligned(said, np.asarray(model.classes_), rows.classes)
+        return cls.of_answers(name, model, said, rows)
+
+    @classmethod
+    def of_answers(cls, name: str, model: Any, said: Floats, rows: DealtRows) -> Trial:
+        """By what it said (n, k) of all rows, of which some are held out."""
         index = rows.held_out
-        said = aligned(said, np.asarray(model.classes_), rows.classes)[index]
+        said = said[index]
         given = None if rows.weight is None else rows.weight[index]
         return cls(name, model, said, sharpness(said, rows.codes[index], given))
 
@@ -79,7 +83,7 @@ def together(trials: Sequence[Trial], rows: DealtRows, shrinkage: float = EVENLY
     index = rows.held_out
     codes: Codes = rows.codes[index]
     weight = None if rows.weight is None else rows.weight[index]
-    parts = np.arange(len(index)) // PARTS % PARTS  # rows are sorted, and were dealt out in turn
+    parts = rows.fifths()
     scales = np.array([trial.sharpness for trial in trials])
     out = np.empty((len(index), said.shape[2]))
     for part in np.unique(parts):

@@ -210,17 +210,17 @@ def score(weights: TermWeights, part: Part, engine: Local) -> Floats:
     return out
 
 
-def some_parts(order: Integers, number: Integers) -> list[Array]:
-    """Parts of documents by content, classes spread evenly: all of them, or enough.
+def some_parts(order: Integers) -> list[Array]:
+    """Parts of documents in order of content, classes spread evenly: all of them, or enough.
 
-    Documents of one class that are alike have one number, and are in one part. Where all are, none
-    can be held out.
+    Documents that are alike are dealt out as well: held out together, those of one class would be
+    answered by the other classes' alone.
     """
-    n = int(number.max(initial=0)) + 1
+    n = len(order)
     if n < 2:
         return []
     folds = max(2, min(FOLDS, n), n // ENOUGH)
-    fold = number % folds
+    fold = np.arange(n) % folds
     return [order[fold == part] for part in range(min(folds, -(-ENOUGH * folds // n)))]
 
 

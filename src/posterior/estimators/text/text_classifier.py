@@ -42,7 +42,7 @@ from posterior.evaluation.held_out import HeldOut
 from posterior.generative.dealing import by_content
 from posterior.generative.evidence_terms import Evidence
 from posterior.generative.fitted import Fitted
-from posterior.generative.fold_sums import Trial, folds_of
+from posterior.generative.fold_sums import Trial, folds_of, scored
 from posterior.generative.joint import JointStatistics, labeling
 from posterior.generative.rule import ClassPrior, Rule
 from posterior.readers.documents import Documents
@@ -292,7 +292,7 @@ class TextClassifier(SummedClassifier):
         usual, prior = self._usual(), self._prior(labels)
         given = self.C if self.model == LOGISTIC else self.alpha
         settled = self.model != "auto" and given is not None and not self.calibrated
-        parts = [] if settled else some_parts(*by_content(rows))
+        parts = [] if settled else some_parts(by_content(rows)[0])
         if not parts:
             model = usual.model if self.model == "auto" else self.model
             strength = usual.strength if given is None else given
@@ -336,29 +336,31 @@ class TextClassifier(SummedClassifier):
         return super().partial_fit(X, y, classes, sample_weight)
 
     def cross_validate(
-        self, X: Any, y: Any = None, folds: Any = 10, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        folds: Any = 10,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
     ) -> HeldOut:
-        """Score every document by the model of the other folds.
-
-        With naive Bayes this costs about one fit; model and sharpness are chosen once for all
-        folds, by the same scores.
+        """Score every document by models of the other folds, whose kind is chosen once for all.
 
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
-        folds : int, array of shape (n_samples,), or a splitter of scikit-learn
-            A number deals the documents out evenly by class, in order.
+        folds, groups, time : as in `NaiveBayes.cross_validate`, of documents
         """
         self._validate_params()
         _, labels, rows = self._read(X, y, sample_weight)
-        fold = folds_of(folds, rows.hard.codes)
+        fold = folds_of(folds, rows.hard.codes, groups, time)
         parts = parts_of(fold, int(fold.max()) + 1)
         held_out = self._held_out(rows, self._sum(rows), parts, self._prior(labels))
-        judged = held_out.compare(self.model, self.alpha, self.C)
-        best = min(judged, key=lambda j: j.log_loss)
-        log_proba = np.empty_like(best.log_proba)
+        best = min(held_out.compare(self.model, self.alpha, self.C), key=lambda j: j.log_loss)
+        log_proba = np.empty((len(fold), best.log_proba.shape[1]))
         log_proba[held_out.index] = best.log_proba
-        return HeldOut(log_proba, rows.hard.codes, labels.classes, fold, rows.hard.weight)
+        return scored(HeldOut(log_proba, rows.hard.codes, labels.classes, fold, rows.hard.weight))
 
     def _trial(self, X: Any, y: Any, sample_weight: Any) -> tuple[Trial, Rule]:
         raise TypeError(

@@ -15,6 +15,7 @@ FEWEST = 50  # rows, below which nothing is corrected
 WORTH = 0.005  # of the log loss: a smaller gain is not worth a correction
 ENOUGH = 5000  # rows to learn a correction from
 SURE = 2.0  # standard errors of a gain: one row that gains alone is about one of them
+ODDS = 20.0  # for a correction; had the model been right, 1 chance in 20 at most (Markov)
 PARTS = 5  # of the rows, each corrected by the others
 MANY = 30  # classes, above which a matrix has too many numbers
 
@@ -34,13 +35,16 @@ def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
 
     From the simplest to the richest, each must beat the one before on rows that it was not learned
     from: parts of the rows, or of the folds, are corrected by what the others say, and differences
-    are taken row by row. What is kept is learned from all.
+    are taken row by row. Together they must make a likelihood ratio, Π q(y | x) / p(y | x), of 20
+    or more: errors that rows are too few to show are in no standard error. What is kept is
+    learned from all.
     """
     n, k = held_out.log_proba.shape
     name, best = None, replace(held_out, log_proba=floored(held_out.log_proba))
     parts = (np.arange(n) if held_out.folds is None else held_out.folds) % PARTS
     if n < FEWEST or k < 2 or len(np.unique(parts)) < 3:
         return None, None, best
+    rows = n if held_out.weight is None else float(held_out.weight.sum())
     for candidate in candidates(n, k):
         log_proba = np.empty((n, k))
         for part in np.unique(parts):
@@ -48,7 +52,7 @@ def chosen(held_out: HeldOut) -> tuple[str | None, Calibrator | None, HeldOut]:
             log_proba[test] = _fit(candidate, held_out, ~test).apply(held_out.log_proba[test])
         corrected = replace(held_out, log_proba=floored(log_proba))
         gain, error = _gain(best, corrected)
-        if gain > max(SURE * error, WORTH * best.log_loss):
+        if gain > max(SURE * error, WORTH * best.log_loss, np.log(ODDS) / rows):
             name, best = candidate, corrected
     if name is None:
         return None, None, best

@@ -54,7 +54,7 @@ class Network(Family[S, TupleCounts]):
         chains, bias = self.chains(parameters), np.ascontiguousarray(bias)
 
         def score(X: Blocks, out: Floats) -> None:
-            codes = recoded(self.coding(X), parameters.values)
+            codes = self.codes(X, parameters)
             terms = [_terms(codes, parameters, j, chain) for j, chain in chains]
             place = np.stack([each for each, _ in terms], axis=1)
             table = kernels.side_by_side(np.concatenate([log_prob for _, log_prob in terms]).T)
@@ -64,18 +64,21 @@ class Network(Family[S, TupleCounts]):
         return score
 
     def evidence(self, X: Blocks, parameters: TupleCounts) -> Floats:
-        codes = recoded(self.coding(X), parameters.values)
+        codes = self.codes(X, parameters)
         terms = np.zeros((len(codes), parameters.table.shape[0], codes.shape[1]))
         for j, chain in self.chains(parameters):
             place, log_prob = _terms(codes, parameters, j, chain)
             terms[place >= 0, :, j] = log_prob[place[place >= 0]]
         return terms
 
+    def codes(self, X: Blocks, counts: TupleCounts) -> Codes:
+        """The values of rows (n, d) by their numbers among those counted; -1 is not known."""
+        return recoded(self.coding(X), counts.values)
+
     def levels_left_out(
-        self, X: Blocks, groups: Hard, counts: TupleCounts, j: int, chain: Chain
+        self, codes: Codes, groups: Hard, counts: TupleCounts, j: int, chain: Chain
     ) -> Iterator[Floats]:
         """log p(xⱼ | k, the first l parents) (n, k) without each row itself, for l = 0, 1, ..."""
-        codes = recoded(self.coding(X), counts.values)
         tuples = contexts(codes, counts.sizes, counts.parents[j] or (), j)
         known = tuples[:, -1] >= 0
         weight = np.ones(len(codes)) if groups.weight is None else groups.weight
@@ -88,7 +91,7 @@ class Network(Family[S, TupleCounts]):
 
     def _contexts(self, X: Blocks, groups: Hard, counts: TupleCounts) -> ChainedContexts:
         """The same as a function of m, where smoothing is `BackOff`."""
-        codes = recoded(self.coding(X), counts.values)
+        codes = self.codes(X, counts)
         weight = np.ones(len(codes)) if groups.weight is None else groups.weight
         depth = 1 + max(len(above or ()) for above in counts.parents)
         shape = depth, len(codes), groups.n_groups, codes.shape[1]
@@ -110,9 +113,9 @@ class Network(Family[S, TupleCounts]):
         return int(counts.table.shape[0]) * len(counts.parents) * depth
 
     def _left_out(self, X: Blocks, groups: Hard, counts: TupleCounts) -> Floats:
-        score = np.zeros((X.shape[0], groups.n_groups))
+        codes, score = self.codes(X, counts), np.zeros((X.shape[0], groups.n_groups))
         for j, chain in self.chains(counts):
-            *_, last = self.levels_left_out(X, groups, counts, j, chain)
+            *_, last = self.levels_left_out(codes, groups, counts, j, chain)
             score += last
         return score
 

@@ -1,0 +1,69 @@
+"""A DuckDB of one's own, and its errors in one sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def check_installed() -> None:
+    """An error that names the remedy where files cannot be read."""
+    try:
+        import duckdb  # noqa: F401
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"Reading files needs {error.name}: pip install posterior[app]."
+        ) from None
+
+
+def connection() -> Any:
+    """A database of one's own, in memory."""
+    check_installed()
+    import duckdb
+
+    opened = duckdb.connect()
+    opened.execute("SET enable_progress_bar=false")
+    return opened
+
+
+@contextmanager
+def plain_errors(name: str) -> Iterator[None]:
+    """Errors of DuckDB and of Arrow in one sentence."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        yield
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"Expected a table in {name!r}: {_sentence(str(error))}") from None
+    except duckdb.Error as error:
+        text = re.sub(f'"[^"]*[/\\\\]{re.escape(name)}"', f'"{name}"', str(error))  # not its folder
+        line = re.search(r"CSV Error on Line: (\d+)", text)
+        if line:
+            raise ValueError(
+                f"Expected a table in {name!r}, but line {line.group(1)} does not fit the "
+                f"header: {_unfit(text)}."
+            ) from None
+        raise ValueError(
+            f"Expected a table in {name!r}: {_sentence(text.splitlines()[0])}"
+        ) from None
+
+
+def _unfit(text: str) -> str:
+    """What is wrong with a line, as DuckDB says it."""
+    if cells := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        n = int(cells[2])
+        return f"it has {n} cell{'' if n == 1 else 's'} instead of {cells[1]}"
+    if "unterminated quote" in text:
+        return "it has a quote that never ends (an unterminated quote)"
+    return _sentence(text.splitlines()[0]).rstrip(".")
+
+
+def _sentence(text: str) -> str:
+    shown = "".join(letter for letter in text if letter.isprintable() or letter.isspace())
+    return " ".join(shown.split()).rstrip(".") + "."
