@@ -25,7 +25,7 @@ import pyarrow.csv
 from benchmarks.quality.tables import HERE
 from posterior.preprocessing.column_roles import roles_of
 from posterior.preprocessing.roles import Roles
-from posterior.sources import csv_files, files
+from posterior.sources import csv_layout, files
 
 PAGE = HERE / "docs" / "results" / "reading.md"
 ROWS, ROUNDS = 1_000_000, 7
@@ -62,7 +62,7 @@ def by_hand(path: str) -> Any:
 
 
 def by_us(path: str) -> Any:
-    csv_files._head.cache_clear()  # every file is new
+    csv_layout._layout.cache_clear()  # every file is new
     frame = files.read(path).frame
     roles = Roles("", tuple(roles_of(nw.from_native(frame, eager_only=True), {})))
     assert [c.role for c in roles.columns] == [

@@ -658,7 +658,10 @@ def test_a_file_becomes_a_model_to_ask_while_others_ask(empty: Path) -> None:
             "guess": "species",
             "continuous": ["weight", "caught"],
         }
-        given = upload(as_csv(TABLE), f"../{HOSTILE}.csv", target="species")
+        name = f"../{HOSTILE}.csv"
+        wrong = upload(as_csv(TABLE), name, target="species", read_as="weight=money")
+        assert "as in income=number" in complaint(page.post("/api/train", **wrong), 422)
+        given = upload(as_csv(TABLE), name, target="species", leave_out="tagged")
         begun = page.post("/api/train", **given)
         assert begun.status_code == 202
         key = begun.json()["id"]
@@ -679,6 +682,7 @@ def test_a_file_becomes_a_model_to_ask_while_others_ask(empty: Path) -> None:
         file.write_bytes(page.get(f"/api/train/{key}/model").content)
         model = posterior.load(file)
         file.unlink()
+        assert not model.roles_["tagged"].used
         found = page.post(f"/api/predict?model={key}", json={"rows": [ROW]}).json()
         np.testing.assert_allclose(told(found["predictions"][0]), model.predict_proba(ONE)[0])
         failed = page.post("/api/train", **upload(as_csv(TABLE), "fish.csv", target="no column"))

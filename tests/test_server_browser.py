@@ -311,17 +311,22 @@ def test_a_number_is_predicted_in_bands_on_the_page(page: Page, tmp_path: Path) 
     price = (4000 * carat * np.exp(random.normal(0, 0.2, 300))).astype(int)
     path = tmp_path / "diamonds.csv"
     with path.open("w", newline="") as file:
-        csv.writer(file).writerows([["carat", "price"], *zip(carat, price, strict=True)])
+        rows = zip(carat, carat.round(1), price, strict=True)
+        csv.writer(file).writerows([["carat", "rounded", "price"], *rows])
     page.click("#tab-train")
     page.set_input_files("#train-file", path)
     page.select_option("#train-target", label="price")
     page.locator("#train-bands").fill("2000, 10000")
+    page.click("#train-columns summary")
+    page.select_option("#train-column-1", "out")
     page.click("#train-start")
     expect(page.locator("#train-summary")).to_be_visible(timeout=PATIENCE)
     page.click("#train-use")
     expect(page.locator("#about")).to_contain_text("price in diamonds.csv")
     expect(page.locator("#ask .verdict")).to_be_visible()
     assert list(shown(page)) == ["under 2,000", "2,000 to 10,000", "10,000 and more"]
+    expect(page.locator("#ask")).to_contain_text("carat")
+    expect(page.locator("#ask")).not_to_contain_text("rounded")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -16,7 +16,7 @@ from posterior.preprocessing.dates import says_time, words_of
 from posterior.preprocessing.roles import ColumnRole
 
 FEW_ROWS = 20  # below, all values may differ by chance
-COUNTED_ROWS = 50  # that rise with the rows, one by one
+COUNTED_ROWS = 50  # that are numbered, some numbers being left out
 ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|rownames?)($|[^a-z])|[a-z](Id|ID)$")
 NUMBERED = {"number", "no", "nr", "num", "order", "index", "row", "record", "serial", "code", "id"}
 KIND_NAMES = "whole numbers that name kinds"
@@ -107,17 +107,16 @@ def _numbers_rows(values: Floats, distinct: Floats, name: str) -> bool:
     if share < 1:
         return False
     called = bool(words) and words[-1] in NUMBERED
-    return called or bool(np.mean(np.diff(distinct) == 1) > 0.95) or _rise_evenly(values)
+    return called or bool(np.mean(np.diff(distinct) == 1) > 0.95) or _rise_evenly(distinct)
 
 
-def _rise_evenly(values: Floats) -> bool:
-    """Whether numbers rise or fall from row to row by steps of about one size, as they are given.
+def _rise_evenly(distinct: Floats) -> bool:
+    """Whether numbers, sorted, rise by steps of about one size.
 
-    What was measured and sorted has steps of all sizes: their deviation is about their mean.
+    What was measured has steps of all sizes: their deviation is about their mean.
     """
-    steps = np.diff(values)
-    one_way = (steps > 0).all() or (steps < 0).all()
-    return len(values) >= COUNTED_ROWS and bool(one_way and np.std(steps) < 0.7 * abs(steps.mean()))
+    steps = np.diff(distinct)
+    return len(distinct) >= COUNTED_ROWS and bool(np.std(steps) < 0.7 * steps.mean())
 
 
 def _names_kinds(n: int, distinct: int, name: str) -> bool:

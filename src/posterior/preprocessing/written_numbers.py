@@ -83,6 +83,7 @@ class WrittenNumbers:
 
     @property
     def signs(self) -> str:
+        """What sets thousands apart, in all its shapes."""
         return {" ": SPACES, "'": f"'{APOSTROPHE}"}.get(self.thousands, self.thousands)
 
     def _value(self, cell: str) -> float:

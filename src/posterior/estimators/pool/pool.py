@@ -223,7 +223,11 @@ class Pool(BaseClassifier):
         return self.fitted_.scores(self._given(X))
 
     def _given(self, X: Any) -> Any:
-        """What members read of a table."""
+        """What members read of a table, which those that do not count must be able to read, too."""
+        idle = len(self.fitted_.weighed) < len(self.fitted_.members)
+        if idle and isinstance(X, np.ndarray) and X.dtype.kind == "f":
+            may = get_tags(self).input_tags.allow_nan
+            validate.check_numbers(X, allow_missing=may, allow_negative=True, estimator="Pool")
         return X
 
     def _labeled(self, X: Any, y: Any) -> tuple[Any, int, Any]:

@@ -37,12 +37,13 @@ export const explain = (question, signal) =>
 function form(fields) {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields))
-    if (value !== null && value !== undefined) body.append(name, value);
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== null && each !== undefined) body.append(name, each);
   return { method: "POST", body };
 }
 
 export const batch = (fields) => asked(address("/api/batch"), form(fields));
 export const columns = (file) => json(asked("/api/columns", form({ file })));
-export const train = (file, target, bands) => json(asked("/api/train", form({ file, target, bands })));
+export const train = (file, target, bands, columns) => json(asked("/api/train", form({ file, target, bands, ...columns })));
 export const training = (id) => json(asked(`/api/train/${encodeURIComponent(id)}`));
 export const trained = (id, what) => `/api/train/${encodeURIComponent(id)}/${what}`;

@@ -1,10 +1,28 @@
 // A file in; models compared, the best one kept, and its report out.
 
-import { make, put, told } from "./dom.js";
+import { make, put, short, told } from "./dom.js";
 import { filePicker } from "./files.js";
 import * as server from "./server.js";
 
 const PAUSE = 500; // milliseconds between two looks
+const KINDS = ["number", "category", "date", "text", "boolean"];
+const MOST = 200; // columns that are listed
+
+// A choice for each column: what it is read as, or that it is left out; what is not said is found.
+function columnChoices(columns) {
+  const choices = columns.slice(0, MOST).map((name, j) => [name, make("select", { id: `train-column-${j}` },
+    make("option", { value: "" }, "as found"),
+    KINDS.map((kind) => make("option", { value: kind }, kind)),
+    make("option", { value: "out" }, "left out"))]);
+  const node = make("details", { id: "train-columns" }, make("summary", {}, "What the columns are"),
+    make("div", { className: "form" }, choices.map(([name, select]) => make("label", {}, make("span", {}, short(name, 40)), select))));
+  const said = (wanted) => choices.filter(([, select]) => select.value && (select.value === "out") === wanted);
+  const asked = () => ({
+    read_as: said(false).map(([name, select]) => `${name}=${select.value}`),
+    leave_out: said(true).map(([name]) => name),
+  });
+  return { node, asked };
+}
 
 export function trainView(place, use) {
   const problem = make("div"), choice = make("div"), outcome = make("div", { className: "column wide", "aria-live": "polite" });
@@ -22,22 +40,23 @@ export function trainView(place, use) {
       const cut = make("label", {}, make("span", {}, "Numbers become bands: how many, or cut points such as 10000,20000"), bands);
       const chosenTarget = () => columns[Number(target.value)];
       const offer = () => { cut.hidden = !continuous.includes(chosenTarget()); };
+      const kinds = columnChoices(columns);
       target.addEventListener("change", offer);
       offer();
       const button = make("button", { className: "main", id: "train-start",
-        onclick: () => start(file, chosenTarget(), cut.hidden ? null : bands.value, button) }, "Compare models");
-      put(choice, make("div", { className: "form" }, make("label", {}, make("span", {}, "Column to predict"), target), cut, make("div", {}, button)));
+        onclick: () => start(file, chosenTarget(), cut.hidden ? null : bands.value, kinds.asked(), button) }, "Compare models");
+      put(choice, make("div", { className: "form" }, make("label", {}, make("span", {}, "Column to predict"), target), cut, make("div", {}, button)), kinds.node);
     } catch (error) {
       put(choice);
       told(problem, error);
     }
   }
 
-  async function start(file, target, bands, button) {
+  async function start(file, target, bands, asked, button) {
     button.disabled = true;
     told(problem, null);
     try {
-      let training = await server.train(file, target, bands);
+      let training = await server.train(file, target, bands, asked);
       while (training.state === "waiting" || training.state === "running") {
         put(outcome, make("div", { className: "card" }, make("p", {}, `${training.step}, ${Math.round(training.seconds)} s`), make("progress", { "aria-label": "training" })));
         await new Promise((done) => setTimeout(done, PAUSE));
