@@ -164,7 +164,7 @@ def compared() -> Comparison:
 
 def test_a_model_alone_is_said_to_be_alone_and_corrected(compared: Comparison) -> None:
     (naive,) = (j for j in compared.judged if j.key == "naive-bayes")
-    said = choice_facts(replace(compared, best=naive, chosen=naive))
+    said = choice_facts(replace(compared, best=naive, chosen=naive), "", None)
     (pool,) = (j for j in compared.judged if j.key == "pool")
     assert said.sentence == (
         f"Naive Bayes has the least log loss, {naive.log_loss}, and is kept alone: all models "
@@ -175,7 +175,7 @@ def test_a_model_alone_is_said_to_be_alone_and_corrected(compared: Comparison) -
 
 def test_all_together_are_said_with_their_weights_and_the_best_alone(compared: Comparison) -> None:
     (pool,) = (j for j in compared.judged if j.key == "pool")
-    said = choice_facts(replace(compared, best=pool, chosen=pool))
+    said = choice_facts(replace(compared, best=pool, chosen=pool), "", None)
     for name, weight in compared.classifier.weights_.items():
         assert f"{name} ({weight:.2f})" in said.sentence
     assert said.sentence.startswith("All models together have the least log loss")
