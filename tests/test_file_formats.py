@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from datetime import date, datetime, time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -401,3 +402,14 @@ def test_an_archive_may_not_unpack_to_far_more_than_a_table_would(
     for name in names:
         with pytest.raises(ValueError, match="unpack"):
             read(tmp_path / name)
+
+
+@pytest.mark.parametrize("ends", product(("\n", "\r\n"), repeat=3))
+def test_lines_may_end_in_two_ways(ends: tuple[str, str, str], tmp_path: Path) -> None:
+    title, header, row = ends
+    lines = [f"{i};{i % 7},5;word {i}" for i in range(50)]
+    text = f"Sales{title}a;b;c{header}" + row.join(lines)
+    (tmp_path / "x.csv").write_bytes(text.encode())
+    found = read(tmp_path / "x.csv").frame
+    assert found.shape == (50, 3)
+    assert found.column("c").to_pylist() == [f"word {i}" for i in range(50)]

@@ -35,6 +35,7 @@ class Layout:
     skipped: int  # rows until the header, and itself
     names: tuple[str, ...]
     notes: tuple[str, ...]
+    one_line_end: bool = True  # whether all lines end alike
 
 
 def layout(place: Path) -> Layout:
@@ -44,18 +45,20 @@ def layout(place: Path) -> Layout:
 
 
 @contextmanager
-def as_utf8(place: Path, encoding: str) -> Iterator[Path]:
-    """The file, or a copy in UTF-8 that goes away, for whoever reads no other encoding."""
-    if encoding == "utf-8":
+def as_utf8(place: Path, layout: Layout) -> Iterator[Path]:
+    """The file, or a copy that goes away, in UTF-8 and with lines that end alike."""
+    if layout.encoding == "utf-8" and layout.one_line_end:
         yield place
         return
+    newline = "" if layout.one_line_end else None  # None makes one of all
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / place.name.removesuffix(".gz")
-        with _opened(place) as file, copy.open("w", encoding="utf-8", newline="") as out:
-            decoder = codecs.getincrementaldecoder(encoding)("replace")
-            while block := file.read(BLOCK):
-                out.write(decoder.decode(block))
-            out.write(decoder.decode(b"", final=True))
+        with (
+            io.TextIOWrapper(_opened(place), layout.encoding, "replace", newline) as text,
+            copy.open("w", encoding="utf-8", newline="") as out,
+        ):
+            while block := text.read(BLOCK):
+                out.write(block)
         yield copy
 
 
@@ -73,7 +76,7 @@ def sql(place: Path, layout: Layout) -> str:
 @lru_cache(maxsize=64)  # all bytes decide the encoding, and a fit asks several times
 def _layout(place: Path, size: int, changed: int) -> Layout:
     try:
-        encoding = _encoding(place)
+        encoding, one_line_end = _encoding(place)
         lines = _first_lines(place, encoding)
     except (OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, PermissionError):
@@ -88,7 +91,7 @@ def _layout(place: Path, size: int, changed: int) -> Layout:
             f"{place.name} is not UTF-8, and was read as {NAMES[encoding]}: see whether letters "
             "such as é look right.",
         )
-    return Layout(encoding, delimiter, header.place + 1, header.names, notes)
+    return Layout(encoding, delimiter, header.place + 1, header.names, notes, one_line_end)
 
 
 def _opened(place: Path) -> BinaryIO:
@@ -96,12 +99,15 @@ def _opened(place: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(place, "rb") if packed else place.open("rb"))
 
 
-def _encoding(place: Path) -> str:
-    """UTF-8 if all bytes are; UTF-16 if it begins so; otherwise what Windows writes."""
+def _encoding(place: Path) -> tuple[str, bool]:
+    """UTF-8 if all bytes are; UTF-16 if it begins so; otherwise what Windows writes.
+
+    And whether all lines end alike: some programs write titles in another way than rows.
+    """
     with _opened(place) as file:
         block = file.read(BLOCK)
         if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return "utf-16"
+            return "utf-16", True
         what = recognized(block)
         if what is not None or b"\0" in block:
             hint = " Tables are read by the ending of their file." if what is None else ""
@@ -109,7 +115,9 @@ def _encoding(place: Path) -> str:
                 f"Expected a text file, but {place.name!r} is {what or 'not one'}.{hint}"
             )
         decoder, encoding, odd = codecs.getincrementaldecoder("utf-8")(), "utf-8", False
+        ends, windows = 0, 0  # lines, and those that end in a carriage return, too
         while block:
+            ends, windows = ends + block.count(b"\n"), windows + block.count(b"\r\n")
             if encoding == "utf-8":
                 try:
                     decoder.decode(block)
@@ -121,7 +129,7 @@ def _encoding(place: Path) -> str:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             encoding = "cp1252"
-    return "latin-1" if encoding != "utf-8" and odd else encoding
+    return "latin-1" if encoding != "utf-8" and odd else encoding, windows in (0, ends)
 
 
 def _first_lines(place: Path, encoding: str) -> list[str]:

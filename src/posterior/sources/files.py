@@ -145,7 +145,7 @@ def _opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
         )
     if form == "csv":
         layout = csv_layout.layout(place)
-        with csv_layout.as_utf8(place, layout.encoding) as plain:
+        with csv_layout.as_utf8(place, layout) as plain:
             yield _queried(form, csv_layout.sql(plain, layout), place.name, layout.notes)
     elif form == "workbook":
         yield in_memory(form, *workbooks.sheet(place, part))
