@@ -111,12 +111,12 @@ def _numbers_rows(values: Floats, distinct: Floats, name: str) -> bool:
 
 
 def _rise_evenly(distinct: Floats) -> bool:
-    """Whether numbers, sorted, rise by steps of about one size.
+    """Whether numbers, sorted, rise from zero or more by steps of about one size.
 
     What was measured has steps of all sizes: their deviation is about their mean.
     """
-    steps = np.diff(distinct)
-    return len(distinct) >= COUNTED_ROWS and bool(np.std(steps) < 0.7 * steps.mean())
+    steps, many = np.diff(distinct), len(distinct) >= COUNTED_ROWS
+    return many and bool(distinct[0] >= 0 and np.std(steps) < 0.7 * steps.mean())
 
 
 def _names_kinds(n: int, distinct: int, name: str) -> bool:
