@@ -251,7 +251,7 @@ SYMPTOMS = {
     foreign_privates: 14,
     most_ancestors: 5,
     n_files: 568,
-    n_lines: 73_621,
+    n_lines: 73_624,
 }
 
 

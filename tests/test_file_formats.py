@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
+from posterior import NaiveBayes
+from posterior.sources import headers, unpacking
+from posterior.sources.files import batches, read
+
 pa = pytest.importorskip("pyarrow")
+feather = pytest.importorskip("pyarrow.feather")
+parquet = pytest.importorskip("pyarrow.parquet")
 duckdb = pytest.importorskip("duckdb")
 openpyxl = pytest.importorskip("openpyxl")
 pytest.importorskip("python_calamine")
-
-from pyarrow import feather, parquet  # noqa: E402
-
-from posterior import NaiveBayes  # noqa: E402
-from posterior.sources import headers, unpacking  # noqa: E402
-from posterior.sources.files import batches, read  # noqa: E402
 
 pytestmark = pytest.mark.once
 

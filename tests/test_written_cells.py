@@ -292,6 +292,14 @@ def test_numbers_that_rise_evenly_count_the_rows_in_any_order() -> None:
     assert role(np.arange(1900, 1900 + N), "year").role == "number"
 
 
+@pytest.mark.parametrize("name", ["ID", "Id", "id", "customerId", "CustomerID", "user_id", "UUID"])
+def test_whole_numbers_that_mostly_differ_are_identifiers_where_the_name_says_so(name: str) -> None:
+    numbers = np.random.default_rng(0).choice(10**6, N)
+    numbers[1] = numbers[0]
+    assert role(numbers, name).role == "identifier"
+    assert role(numbers, "humidity").role == role(numbers, "valid").role == "number"
+
+
 def test_whole_numbers_that_are_called_codes_are_categories() -> None:
     codes = np.random.default_rng(0).choice([10001, 90210, 60601], N)
     found = role(codes, "Zip Code")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from posterior.preprocessing.roles import ColumnRole
 
 FEW_ROWS = 20  # below, all values may differ by chance
 COUNTED_ROWS = 50  # that are numbered, some numbers being left out
-ID_NAME = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|index|rownames?)($|[^a-z])|[a-z](Id|ID)$")
+IDENTIFIERS = {"id", "ids", "uuid", "guid", "key", "index", "rowname", "rownames"}
 NUMBERED = {"number", "no", "nr", "num", "order", "index", "row", "record", "serial", "code", "id"}
 KIND_NAMES = "whole numbers that name kinds"
 KINDS = {"zip", "zipcode", "postal", "postcode", "plz", "code", "type", "class", "id"}
@@ -102,7 +101,7 @@ def _numbers_rows(values: Floats, distinct: Floats, name: str) -> bool:
     words = words_of(name)
     if says_time(name) or LATER & set(words):
         return False
-    if ID_NAME.search(name) and share > 0.5:
+    if IDENTIFIERS & set(words) and share > 0.5:
         return True
     if share < 1:
         return False
@@ -127,8 +126,8 @@ def _names_kinds(n: int, distinct: int, name: str) -> bool:
 def is_called_kind(name: str) -> bool:
     """Whether the name of a column says zip code, type, id, ..."""
     words = words_of(name)
-    called = bool(words) and (words[-1] in KINDS or bool(ID_NAME.search(name)))
-    return called or bool({"zip", "postal", "plz"} & set(words))
+    anywhere = {"zip", "postal", "plz"} | IDENTIFIERS
+    return bool(words) and (words[-1] in KINDS or bool(anywhere & set(words)))
 
 
 def _with_mark(found: ColumnRole, values: Floats, rest: Floats) -> ColumnRole:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 
 def check_installed() -> None:
     """An error that names the remedy where files cannot be read."""
     try:
-        import duckdb  # noqa: F401
-        import pyarrow  # noqa: F401
+        for library in ("duckdb", "pyarrow"):
+            import_module(library)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"Reading files needs {error.name}: pip install posterior[app]."

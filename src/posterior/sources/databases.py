@@ -34,7 +34,10 @@ def opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
 @contextmanager
 def _sqlite(place: Path, part: str | None) -> Iterator[OpenedTable]:
     """Cells of SQLite have types, its columns do not: cells come as text."""
-    with closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as database:
+    address = f"{place.absolute().as_uri()}?mode=ro"
+    # rows that are read ahead come by another thread, one at a time
+    opened = sqlite3.connect(address, uri=True, check_same_thread=False)
+    with closing(opened) as database:
         database.text_factory = lambda text: text.decode("utf-8", "replace")
         with _plain_errors(place.name):
             database.execute("PRAGMA trusted_schema=OFF")  # views call no functions with effects
