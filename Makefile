@@ -131,7 +131,8 @@ measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wan
 	@mv build/families_of_columns.md docs/results/families_of_columns.md
 
 # LightGBM, CatBoost and EBM live in a Python of their own, if QUALITY_PEERS names one that has them;
-# QUALITY_KEEL names a folder with raw tables of KEEL. What build/quality holds is not run again.
+# QUALITY_KEEL names a folder with raw tables of KEEL. What build/quality holds is not run again,
+# nor peers whose losses docs/results/quality holds.
 # Writes quality.json, quality.md, additive_cost.md, classifier_cost.md and calibration.txt of
 # docs/results.
 QUALITY_PEERS ?=

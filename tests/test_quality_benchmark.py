@@ -12,7 +12,7 @@ import pytest
 from sklearn import metrics
 
 from benchmarks.quality import __main__ as command
-from benchmarks.quality import folds, page, picture, scoring, tables
+from benchmarks.quality import folds, kept, page, picture, scoring, tables
 from benchmarks.quality.verdicts import Verdict, verdicts
 
 pytestmark = pytest.mark.once
@@ -38,6 +38,7 @@ def answers() -> folds.Answers:
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     monkeypatch.setattr(folds, "STORED", tmp_path / "quality")
+    monkeypatch.setattr(kept, "KEPT", tmp_path / "kept")
 
 
 def scored(log_loss: float, apart: float = 0.0, error: float = 0.01) -> dict[str, Any]:
@@ -169,6 +170,42 @@ def test_what_is_known_is_not_run_again(stored, answers, monkeypatch):
     assert list(command.jobs(asked)) == [("car", "logistic")]
     again = command.parsed(["car", "--models", "forest,boosting,logistic", "--again"])
     assert len(list(command.jobs(again))) == 3
+
+
+def test_a_peer_that_was_kept_is_not_run_again_and_ours_are(stored, answers, monkeypatch):
+    monkeypatch.setattr(tables, "by_size", lambda names, keel: names)
+    kept.save("car", {"forest": answers, "Classifier": answers})
+    asked = command.parsed(["car", "--models", "Classifier,forest"])
+    assert list(command.jobs(asked)) == [("car", "Classifier")]
+
+
+def test_ours_run_again_is_compared_with_peers_of_an_earlier_run(stored, answers):
+    peer = replace(answers, proba=np.random.default_rng(1).dirichlet([1, 1, 1], 200))
+    folds.save("car", "Classifier", answers)
+    folds.save("car", "forest", peer)
+    first = scoring.summary()
+    folds.path("car", "forest").unlink()  # a new checkout has no folder build
+    better = replace(answers, proba=0.9 * answers.proba + 0.1 * np.eye(3)[answers.codes])
+    folds.save("car", "Classifier", better)
+    again = scoring.summary(first)["tables"]["sets"]["car"]["models"]
+    before = first["tables"]["sets"]["car"]["models"]["forest"]
+    distance = (better.losses() - peer.losses()).mean()
+    assert again["forest"]["apart"] == pytest.approx(distance, abs=1e-3)  # losses have 11 bits
+    assert again["forest"]["apart"] < before["apart"]
+    assert again["forest"]["log_loss"] == before["log_loss"]
+
+
+def test_scores_whose_losses_are_lost_are_shown_and_not_compared_with_new_ones(stored, answers):
+    folds.save("car", "Classifier", answers)
+    before = summary(Classifier=scored(0.5), forest=scored(0.4, 0.1))
+    found = scoring.summary(before)["tables"]["sets"]["car"]["models"]["forest"]
+    assert found["log_loss"] == 0.4
+    assert "apart" not in found
+
+
+def test_a_table_that_nobody_ran_again_stays_as_it_was(stored):
+    before = summary(Classifier=scored(0.5), forest=scored(0.4, 0.1))["tables"]["sets"]
+    assert scoring.summary({"tables": {"sets": before}})["tables"]["sets"] == before
 
 
 def test_a_name_that_is_not_known_is_refused(capsys):

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.quality import folds, models, tables
+from benchmarks.quality import folds, kept, models, tables
 
 # Seconds are the processor's, so that a busy machine does not count; threads that wait would.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1")
@@ -25,8 +25,14 @@ def jobs(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
         listed = models.TEXT_MODELS if table in tables.TEXTS else models.TABLE_MODELS
         here = [m for m in listed if options.peers or m not in models.ELSEWHERE]
         for model in options.models or here:
-            if model in listed and (options.again or not folds.is_known(table, model)):
+            if model in listed and (options.again or not is_known(table, model)):
                 yield table, model
+
+
+def is_known(table: str, model: str) -> bool:
+    """Whether it was run here; of a peer, whether it ever was: our own models change."""
+    ours = model in ("Classifier", *models.MEMBERS)
+    return folds.is_known(table, model) or (not ours and model in kept.load(table))
 
 
 def run(table: str, model: str, options: argparse.Namespace) -> str:
@@ -97,7 +103,7 @@ def main() -> None:
         print(f"{table:<16}{model:<16}{run(table, model, options)}", flush=True)
     from benchmarks.quality import page, scoring  # the peers' Python has nothing of ours
 
-    scoring.save(scoring.summary())
+    scoring.save(scoring.summary(scoring.load() if scoring.SCORES.exists() else None))
     page.PAGE.write_text(page.page(scoring.load()), "utf-8")
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.quality import folds, models, tables
+from benchmarks.quality import folds, kept, models, tables
 from benchmarks.quality.folds import FLOOR, Answers
+from benchmarks.quality.kept import Losses
 from benchmarks.report import cpu_model
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.reliability import calibration_measure
@@ -20,6 +21,8 @@ NAMES = {
     "texts": list(tables.TEXTS),
     "keel": [tables.OF_KEEL + name for name in tables.KEEL],
 }
+Scored = dict[str, Any]
+APART = "apart", "apart_error"
 SUBJECTS = ("Classifier", "Additive", "TextClassifier")  # who is compared: the first that was run
 
 
@@ -38,7 +41,7 @@ def scores(answers: Answers) -> dict[str, Any]:
     }
 
 
-def apart(ours: Answers, theirs: Answers) -> dict[str, float]:
+def apart(ours: Answers | Losses, theirs: Answers | Losses) -> dict[str, float]:
     """How much larger our log loss is, by row, and the standard error of that mean.
 
     Rows are answered by both, so that what is hard about them cancels.
@@ -47,45 +50,71 @@ def apart(ours: Answers, theirs: Answers) -> dict[str, float]:
         raise ValueError("Expected answers to the same rows, got others. Run both: --again.")
     difference = ours.losses() - theirs.losses()
     error = difference.std(ddof=1) / np.sqrt(len(difference))
-    return {"apart": digits(difference.mean()), "apart_error": digits(error)}
+    return dict(zip(APART, (digits(difference.mean()), digits(error)), strict=True))
 
 
 def digits(value: float, n: int = 6) -> float:
     return float(f"{value:.{n}g}")
 
 
-def of_table(name: str, kind: str) -> dict[str, Any] | None:
-    """Facts of a table and the scores of all models that answered it; None if none did."""
+def of_table(name: str, kind: str, ours: str, scored: Scored) -> Scored | None:
+    """Facts of a table and the scores of all models that answered it; None if none did.
+
+    A model that was not run again keeps the scores that it had, and its distance to ours where
+    its losses are known or ours were not run again either.
+    """
     every = models.TEXT_MODELS if kind == "texts" else models.TABLE_MODELS
     found = {model: stored for model in every if (stored := folds.load(name, model))}
-    if not found:
+    before = scored.get("models", {})
+    earlier = {m: lost for m, lost in kept.load(name).items() if m in before and m not in found}
+    losses: dict[str, Answers | Losses] = {**earlier, **found}
+    if not losses and not before:
         return None
-    ours = found.get(subject(kind))
+    own_losses = losses.get(ours)
     known: dict[str, Any] = {}
     for model in every:
-        if model in found:
-            compared = {} if ours is None else apart(ours, found[model])
-            known[model] = scores(found[model]) | compared | {"version": found[model].version}
+        if model in losses:
+            run = found.get(model)
+            said = before[model] if run is None else scores(run) | {"version": run.version}
+            compared = {} if own_losses is None else apart(own_losses, losses[model])
+            known[model] = said | compared
         elif seconds := folds.stopped_after(name, model):
             known[model] = {"stopped": seconds}
-    n, k = next(iter(found.values())).proba.shape
-    return {"rows": n, "classes": k, "models": known}
+        elif model in before:
+            known[model] = {s: v for s, v in before[model].items() if not found or s not in APART}
+    kept.save(name, found)
+    if not losses:
+        return scored | {"models": known}
+    codes = next(iter(losses.values())).codes
+    return {"rows": len(codes), "classes": len(np.unique(codes)), "models": known}
 
 
-def subject(kind: str) -> str:
+def subject(kind: str, before: Scored) -> str | None:
     """Who is compared with the peers: the first of ours that answered anything of this kind."""
-    names = NAMES[kind]
-    return next(m for m in SUBJECTS if any(folds.path(name, m).exists() for name in names))
+    for model in SUBJECTS:
+        for name in NAMES[kind]:
+            if model in before.get(name, {}).get("models", ()) or is_answered(name, model):
+                return model
+    return None
 
 
-def summary() -> dict[str, Any]:
-    """All that the page and the picture show."""
-    found: dict[str, Any] = {"machine": {"cpu": cpu_model()}}
+def is_answered(table: str, model: str) -> bool:
+    """Whether what a model lost on each row is known."""
+    return folds.path(table, model).exists() or model in kept.load(table)
+
+
+def summary(before: Scored | None = None) -> Scored:
+    """All that the page and the picture show; of what was not run again, as it was before."""
+    found: Scored = {"machine": {"cpu": cpu_model()}}
     for kind, names in NAMES.items():
-        answered = {name: scored for name in names if (scored := of_table(name, kind))}
-        if answered:
-            missing = [name for name in names if name not in answered]
-            found[kind] = {"subject": subject(kind), "sets": answered, "not_run": missing}
+        sets = (before or {}).get(kind, {}).get("sets", {})
+        ours = subject(kind, sets)
+        if ours is None:
+            continue
+        each = {name: of_table(name, kind, ours, sets.get(name, {})) for name in names}
+        answered = {name: scored for name, scored in each.items() if scored}
+        missing = [name for name in names if name not in answered]
+        found[kind] = {"subject": ours, "sets": answered, "not_run": missing}
     return found
 
 
