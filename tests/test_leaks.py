@@ -68,6 +68,27 @@ def passengers(n: int = 1300) -> pd.DataFrame:
     )
 
 
+def births(n: int = 240) -> pd.DataFrame:
+    """A child is small below 2,500 grams, which is how the class was made."""
+    random = np.random.default_rng(3)
+    smokes = random.random(n) < 0.4
+    grams = random.normal(np.where(smokes, 2750, 3050), 700).round()
+    small = np.where(grams < 2500, "small", "normal")
+    return pd.DataFrame({"smokes": smokes, "grams": grams, "weight": small})
+
+
+def cards(n: int = 900) -> pd.DataFrame:
+    """Nobody spends with a card that was refused, and few have one that they do not use."""
+    random = np.random.default_rng(4)
+    income = random.lognormal(1.1, 0.4, n)
+    given = random.random(n) < 1 / (1 + np.exp(-3 * (income - 2.4)))
+    used = given & (random.random(n) < 0.97)
+    spent = np.where(used, random.lognormal(5, 1, n).round(2), 0.0)
+    loans = random.poisson(np.where(given, 0.4, 0.02)) * random.integers(1, 40, n)
+    names = np.where(given, "yes", "no")
+    return pd.DataFrame({"income": income, "spent": spent, "loans": loans, "card": names})
+
+
 def suspects(frame: pd.DataFrame, target: str, **options: Any) -> dict[str, str]:
     roles = infer(frame, target, **options)
     leaks = {c.name: [f.text for f in c.flags if f.kind == "leak"] for c in roles.columns}
@@ -238,3 +259,23 @@ def test_rows_that_belong_together_are_evidence_once() -> None:
     frame["end"] = random.choice(["well", "ill"], 40)[patient]
     assert suspects(frame, "end") == suspects(frame, "end", group="patient") == {}
     assert list(suspects(frame.rename(columns={"patient": "note"}), "end")) == ["note", "weight"]
+
+
+def test_a_class_that_was_cut_from_a_number_suspects_the_number() -> None:
+    (text,) = suspects(births(), "weight").values()
+    assert text.startswith("grams alone tells weight in 100.0% of rows")
+
+
+def test_what_only_one_class_can_have_is_suspected_where_most_of_it_has_it() -> None:
+    found = suspects(cards(), "card")
+    assert list(found) == ["spent"]  # loans, too, are had by one class, but by few of it
+    assert found["spent"].startswith("spent is other than 0 in ")
+
+
+def test_one_value_of_a_very_small_class_is_no_leak() -> None:
+    """Of many flights those of one small carrier go to one place."""
+    random = np.random.default_rng(5)
+    n = 6_000
+    carrier = random.choice(["AA", "UA", "HA"], n, p=[0.5, 0.495, 0.005])
+    miles = np.where(carrier == "HA", 4983, random.integers(90, 2500, n))
+    assert suspects(pd.DataFrame({"miles": miles, "carrier": carrier}), "carrier") == {}

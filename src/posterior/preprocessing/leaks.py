@@ -1,9 +1,10 @@
 """Leaks: columns that may be known only once the target is, and that give it away.
 
-Four things are suspicious: a column that alone is right nearly always; one value of it that all
-rows of a class have and no other rows; cells that are known, or missing, in rows of one class
-alone; a name such as exit_date where the column says much. A strong column is not a leak, so each
-needs enough rows, and a chance that is small for all columns together.
+Five things are suspicious: a column that alone is right nearly always, by its values or by one cut;
+one value of it that all rows of a class have and no other rows; cells that are known, or missing,
+in rows of one class alone; a value other than the usual one in one class alone; a name such
+as exit_date where the column says much. A strong column is not a leak, so each needs enough rows,
+and a chance that is small for all columns together.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ LEAST_ROWS = 50  # of a table
 LEAST_CASES = 20  # rows that a suspicion is based on
 COPY = 0.98  # of the errors that the largest class makes are avoided
 SAME = 0.98  # correlation of having one value with being of one class
+RARE = 0.01  # of the rows: one value that only so small a class has is no wonder
 MANY_VALUES = 10  # of a column; fewer may describe: animals that give milk are mammals
 ONE_SIDED = 0.95  # of the rows with a cell, or without, are of one class
+NEARLY_ALL = 0.98  # of those whose value is not the usual one: it may be unusual by nature
 AVOIDED = 0.9  # of the errors that always saying that class makes elsewhere
 COMMON = 0.8  # a class of more rows says little
-MOST_OF_IT = 0.8  # of the class are without the cell: there are other reasons not to know it
+MOST_OF_IT = 0.8  # of the class are so: there are other reasons for a cell to be missing, or zero
 CHANCE = 1e-6  # of such a column among all columns
 STRONG = 0.5  # of the errors are avoided by a column whose name says that it comes later
 MOST_WORDS = 3  # of such a name; longer ones are phrases
@@ -75,10 +78,12 @@ def leak(name: str, values: Floats, told: Told | None, target: Target) -> str | 
         return None
     found = None
     if told is not None:
-        errors = one_column_errors(values, target.codes)
+        errors = min(one_column_errors(values, target.codes), one_cut_errors(values, target.codes))
         avoided = 1 - errors / (1 - target.counts.max() / len(values))
         found = _copy(name, errors, avoided, target) or _point(name, values, told, target)
     found = found or _known(name, values, target)
+    if found is None and told is not None:
+        found = _unusual(name, values, told, target)
     if found is None and told is not None:
         found = _afterwards(name, avoided, target)
     return found
@@ -94,14 +99,14 @@ def _copy(name: str, errors: float, avoided: float, target: Target) -> str | Non
 def _point(name: str, values: Floats, told: Told, target: Target) -> str | None:
     """A value that all rows of a class have, and no others."""
     distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    few = len(distinct) - np.isnan(distinct[-1]) < MANY_VALUES
-    if few or counts.max() < LEAST_CASES:
+    if _n_values(distinct) < MANY_VALUES or counts.max() < LEAST_CASES:
         return None
     n_classes = len(target.classes)
     pairs, both = np.unique(place * n_classes + target.codes, return_counts=True)
     v, k = np.divmod(pairs, n_classes)
     alike = _correlation(both, target.counts[k], counts[v], len(values))
-    alike[(both < LEAST_CASES) | np.isnan(distinct[v])] = -1.0
+    few = (both < LEAST_CASES) | (target.counts[k] < RARE * len(values))
+    alike[few | np.isnan(distinct[v])] = -1.0
     best = int(alike.argmax())
     if alike[best] < SAME:
         return None
@@ -123,25 +128,44 @@ def _correlation(both: Integers, a: Integers, b: Integers, n: int) -> Floats:
 
 def _known(name: str, values: Floats, target: Target) -> str | None:
     """Cells that are known, or missing, in rows of one class alone."""
-    missing, n = np.isnan(values), len(values)
-    for side, word, least in ((~missing, "known", 0.0), (missing, "missing", MOST_OF_IT)):
-        rows = int(side.sum())
-        if not LEAST_CASES <= rows < n:
-            continue
-        own = np.bincount(target.codes[side], minlength=len(target.classes))
-        k = int(own.argmax())
-        share, among = target.counts[k] / n, own[k] / rows
-        if share > COMMON or among < ONE_SIDED or own[k] < least * target.counts[k]:
-            continue
-        chance = 2 * target.n_columns * len(own) * bdtrc(own[k] - 1, rows, share)
-        if 1 - (1 - among) / (1 - share) < AVOIDED or chance > CHANCE:
-            continue
-        which = "all" if own[k] == rows else f"{among:.1%}"
-        return (
-            f"{name} is {word} in {rows:,} rows, and {which} of them are {target.classes[k]}, "
-            f"which {share:.1%} of all rows are: {target.ask}"
-        )
-    return None
+    missing = np.isnan(values)
+    return _one_sided(f"{name} is known", ~missing, target) or _one_sided(
+        f"{name} is missing", missing, target, of_class=MOST_OF_IT
+    )
+
+
+def _unusual(name: str, values: Floats, told: Told, target: Target) -> str | None:
+    """A value other than the most frequent one, which one class alone can have."""
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if len(distinct) < MANY_VALUES or counts.max() < LEAST_CASES:
+        return None
+    usual = distinct[counts.argmax()]
+    unusual = ~np.isnan(values) & (values != usual)
+    return _one_sided(
+        f"{name} is other than {told(usual)}", unusual, target, NEARLY_ALL, MOST_OF_IT
+    )
+
+
+def _one_sided(
+    said: str, side: Array, target: Target, of_side: float = ONE_SIDED, of_class: float = 0.0
+) -> str | None:
+    """Rows that are nearly all of one class, with at least so much of it, and not by chance."""
+    rows, n = int(side.sum()), len(side)
+    if not LEAST_CASES <= rows < n:
+        return None
+    own = np.bincount(target.codes[side], minlength=len(target.classes))
+    k = int(own.argmax())
+    share, among = target.counts[k] / n, own[k] / rows
+    if share > COMMON or among < of_side or own[k] < of_class * target.counts[k]:
+        return None
+    chance = 2 * target.n_columns * len(own) * bdtrc(own[k] - 1, rows, share)
+    if 1 - (1 - among) / (1 - share) < AVOIDED or chance > CHANCE:
+        return None
+    which = "all" if own[k] == rows else f"{among:.1%}"
+    return (
+        f"{said} in {rows:,} rows, and {which} of them are {target.classes[k]}, which {share:.1%} "
+        f"of all rows are: {target.ask}"
+    )
 
 
 def _afterwards(name: str, avoided: float, target: Target) -> str | None:
@@ -155,6 +179,26 @@ def _afterwards(name: str, avoided: float, target: Target) -> str | None:
         f"{name} alone avoids {avoided:.0%} of the errors of always saying the largest class, and "
         f"its name is one of things known afterwards: {target.ask}"
     )
+
+
+def _n_values(distinct: Floats) -> int:
+    """How many values there are, NaN not being one, which comes last."""
+    return len(distinct) - int(np.isnan(distinct[-1:]).any())
+
+
+def one_cut_errors(values: Floats, codes: Integers) -> float:
+    """How often the largest class on a row's side of the best cut of many values is wrong."""
+    distinct, place = np.unique(values, return_inverse=True)
+    n_values, n = _n_values(distinct), len(values)
+    if n_values < MANY_VALUES:
+        return 1.0
+    counts = np.zeros((len(distinct), int(codes.max()) + 1))
+    np.add.at(counts, (place, codes), 1)
+    below = counts[:n_values].cumsum(axis=0)
+    right = below[:-1].max(axis=1) + (below[-1] - below[:-1]).max(axis=1)
+    sides = below[:-1].sum(axis=1)
+    both = np.minimum(sides, below[-1].sum() - sides) >= LEAST_CASES
+    return float(1 - right[both].max(initial=0.0) / n)
 
 
 def one_column_errors(values: Floats, codes: Integers) -> float:

@@ -41,8 +41,8 @@ def with_suspicions(roles: Roles, table: nw.DataFrame[Any], keep: Collection[str
                 column = column if column.written else _codes(column, values)  # kg are measured
                 column = _zeros(column, values)
         if column.used and column.missing > len(labels) / 2:
-            share = column.missing / len(labels)
-            column = column.flagged("missing", "note", f"{column.name} is missing in {share:.0%}.")
+            text = f"{column.name} is missing in {column.missing:,} of {len(labels):,} rows."
+            column = column.flagged("missing", "note", text)
         columns.append(column)
     return replace(roles, columns=tuple(columns))
 
