@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*(r.replace(' ', '') for r in t$(1)))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test coverage fuzz lint format stubs warnings pure bench peers benchmarks-page docs reproductions measurements quality changelog dist clean
+.PHONY: help demo test coverage fuzz lint format stubs warnings pure bench peers benchmarks-page docs reproductions measurements quality changelog dist wheels clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -160,6 +160,13 @@ dist: $(VENV)/.package ## sdist and wheel, compiled without a warning, tried in 
 	@build/clean/bin/python -m pip --disable-pip-version-check --quiet install dist/posterior-*.whl
 	@cd build/clean && bin/python ../../examples/first_fit.py
 	@ls -l dist | awk 'NR > 1 {print $$5, $$9}'
+
+# A wheel for Python 3.11 and one of the stable ABI, from WHEEL_PYTHONS, the first of which is a 3.11
+# and the second a later one. Each is tried by all of them that it fits, in an environment that has
+# neither our source nor a compiler to fall back on, and must give the bits of this folder's build.
+WHEEL_PYTHONS ?= $(PYTHON)
+wheels: $(VENV)/.package ## wheels that need no compiler, each tried in clean environments
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python packaging/wheels.py $(WHEEL_PYTHONS)
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .coverage

@@ -1,11 +1,8 @@
-// Case and class of code points, as this Python knows them: str.lower, str.isalnum, str.isspace.
+// Case and class of code points, as Python knows them: str.lower, str.isalnum, str.isspace.
 #pragma once
-
-#include <Python.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace posterior {
 
@@ -18,41 +15,32 @@ struct Letter {
     bool hard;   // its lower case depends on its neighbors, or is two code points
 };
 
-inline Letter letter(std::uint32_t c, bool lowercase) {
-    constexpr std::uint32_t kDottedI = 0x130, kSigma = 0x3A3;
-    Letter it{};
-    it.hard = lowercase && (c == kDottedI || c == kSigma);
-    if (lowercase) c = static_cast<std::uint32_t>(Py_UNICODE_TOLOWER(c));
-    it.word = c == '_' || Py_UNICODE_ISALNUM(c);
-    it.space = Py_UNICODE_ISSPACE(c);
-    it.size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (int k = it.size - 1; k > 0; --k, c >>= 6)
-        it.bytes[k] = static_cast<char>(0x80 | (c & 0x3F));
-    constexpr std::uint32_t kLead[] = {0, 0x00, 0xC0, 0xE0, 0xF0};
-    it.bytes[0] = static_cast<char>(kLead[it.size] | c);
-    return it;
-}
-
-// The letters of the first plane come from a table, the others from Python's own.
+// A table of code points: what each becomes, and its classes as bits (posterior.kernels.letters).
+// Those behind its end stay as they are, and have no class.
 class Alphabet {
 public:
-    explicit Alphabet(bool lowercase) : lowercase_(lowercase), first_(kFirst) {
-        for (std::uint32_t c = 0; c < kFirst; ++c) first_[c] = letter(c, lowercase);
-    }
-
-    static const Alphabet& get(bool lowercase) {
-        static const Alphabet lowered(true), plain(false);
-        return lowercase ? lowered : plain;
-    }
+    Alphabet(const std::uint32_t* known, std::size_t n) : known_(known), n_(n) {}
 
     Letter operator[](std::uint32_t c) const {
-        return c < kFirst ? first_[c] : letter(c, lowercase_);
+        const std::uint32_t entry = c < n_ ? known_[c] : c;
+        Letter it{};
+        it.word = entry & kWord;
+        it.space = entry & kSpace;
+        it.hard = entry & kHard;
+        c = entry & kCodePoint;
+        it.size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+        for (int k = it.size - 1; k > 0; --k, c >>= 6)
+            it.bytes[k] = static_cast<char>(0x80 | (c & 0x3F));
+        constexpr std::uint32_t kLead[] = {0, 0x00, 0xC0, 0xE0, 0xF0};
+        it.bytes[0] = static_cast<char>(kLead[it.size] | c);
+        return it;
     }
 
 private:
-    static constexpr std::uint32_t kFirst = 0x10000;
-    bool lowercase_;
-    std::vector<Letter> first_;
+    static constexpr std::uint32_t kCodePoint = (1u << 21) - 1, kWord = 1u << 24,
+                                   kSpace = 1u << 25, kHard = 1u << 26;
+    const std::uint32_t* known_;
+    std::size_t n_;
 };
 
 }  // namespace posterior

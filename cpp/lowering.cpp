@@ -75,10 +75,6 @@ POSTERIOR_CLONES Block write_block(const std::uint8_t* in, char* out, bool lower
                                    Marked marked) {
     return write_ascii(in, out, lowercase, marked);
 }
-POSTERIOR_CLONES Block write_block(const std::uint16_t* in, char* out, bool lowercase,
-                                   Marked marked) {
-    return write_ascii(in, out, lowercase, marked);
-}
 POSTERIOR_CLONES Block write_block(const std::uint32_t* in, char* out, bool lowercase,
                                    Marked marked) {
     return write_ascii(in, out, lowercase, marked);
@@ -86,12 +82,11 @@ POSTERIOR_CLONES Block write_block(const std::uint32_t* in, char* out, bool lowe
 
 constexpr std::uint32_t kNotUtf8 = 0xFFFFFFFF;
 
-// A Python string: each unit is a character.
-template <typename Unit>
-struct Characters {
-    const Unit* at;
-    const Unit* end;
-    static constexpr std::size_t kWidest = sizeof(Unit) + (sizeof(Unit) < 4);  // bytes in UTF-8
+// Each unit is a character.
+struct Utf32 {
+    const std::uint32_t* at;
+    const std::uint32_t* end;
+    static constexpr std::size_t kWidest = 4;  // bytes in UTF-8
 
     std::uint32_t next() { return *at++; }
 };
@@ -184,20 +179,10 @@ Reading Lowered::read_units(Units units, const Alphabet& alphabet, bool lowercas
     return Reading::done;
 }
 
-Reading Lowered::read(const Document& document, bool lowercase, Marked marked) {
-    const Alphabet& alphabet = Alphabet::get(lowercase);
-    switch (document.encoding) {
-        case Encoding::one:
-            return read_units(units<Characters<std::uint8_t>>(document), alphabet, lowercase,
-                              marked);
-        case Encoding::two:
-            return read_units(units<Characters<std::uint16_t>>(document), alphabet, lowercase,
-                              marked);
-        case Encoding::four:
-            return read_units(units<Characters<std::uint32_t>>(document), alphabet, lowercase,
-                              marked);
-        case Encoding::utf8: break;
-    }
+Reading Lowered::read(const Document& document, const Alphabet& alphabet, bool lowercase,
+                      Marked marked) {
+    if (document.encoding == Encoding::utf32)
+        return read_units(units<Utf32>(document), alphabet, lowercase, marked);
     return read_units(units<Utf8>(document), alphabet, lowercase, marked);
 }
 

@@ -15,8 +15,8 @@ static_assert(std::endian::native == std::endian::little, "bytes are compared ei
 
 constexpr std::size_t kPadding = 32;  // bytes behind a text that may be read
 
-// Characters of one, two or four bytes, as Python holds a string, or UTF-8.
-enum class Encoding { utf8 = 0, one = 1, two = 2, four = 4 };
+// UTF-8, or characters of four bytes: a Python string that has no UTF-8, with half a surrogate pair.
+enum class Encoding { utf8, utf32 };
 
 struct Document {
     const void* data;
@@ -25,8 +25,7 @@ struct Document {
 
     // Asks for its first lines: where a document starts is more than the CPU can foresee.
     POSTERIOR_INLINE void prefetch() const {
-        const auto width = static_cast<std::size_t>(encoding);
-        const std::size_t all = encoding == Encoding::utf8 ? size : width * size;
+        const std::size_t all = encoding == Encoding::utf8 ? size : 4 * size;
         const std::size_t bytes = all < kAhead ? all : kAhead;
         for (std::size_t b = 0; b < bytes; b += 64)
             __builtin_prefetch(static_cast<const char*>(data) + b, 0, 2);
@@ -44,7 +43,7 @@ enum class Reading {
 
 class Lowered {
 public:
-    Reading read(const Document& document, bool lowercase, Marked marked);
+    Reading read(const Document& document, const Alphabet& alphabet, bool lowercase, Marked marked);
 
     const char* bytes() const { return bytes_.data(); }
     std::size_t size() const { return size_; }

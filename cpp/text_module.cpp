@@ -40,17 +40,34 @@ p::SortedTerms sorted_terms(const Vector<std::uint8_t>& data, const Vector<std::
     return {data.data(), p::data(starts), n};
 }
 
-p::Document view(PyObject* string) {
-#if PY_VERSION_HEX < 0x030C0000
-    if (PyUnicode_READY(string) != 0) throw nb::python_error();
-#endif
-    return {PyUnicode_DATA(string), static_cast<std::size_t>(PyUnicode_GET_LENGTH(string)),
-            static_cast<p::Encoding>(PyUnicode_KIND(string))};
+// The UTF-8 that a string of ASCII is, or that Python keeps beside it; none of half a surrogate pair.
+std::optional<p::Document> utf8_of(PyObject* string) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(string, &size);
+    if (data != nullptr) return p::Document{data, static_cast<std::size_t>(size), p::Encoding::utf8};
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) throw nb::python_error();
+    PyErr_Clear();
+    return std::nullopt;
+}
+
+// The characters of a string, copied.
+std::vector<Py_UCS4> utf32_of(PyObject* string) {
+    const Py_ssize_t size = PyUnicode_GetLength(string);
+    if (size < 0) throw nb::python_error();
+    std::vector<Py_UCS4> copied(static_cast<std::size_t>(size));
+    if (size > 0 && PyUnicode_AsUCS4(string, copied.data(), size, 0) == nullptr)
+        throw nb::python_error();
+    return copied;
+}
+
+p::Document view(const std::vector<Py_UCS4>& characters) {
+    return {characters.data(), characters.size(), p::Encoding::utf32};
 }
 
 // Views of documents that Python owns, and keeps while this object lives.
 struct Documents {
     std::vector<p::Document> views;
+    std::vector<std::vector<Py_UCS4>> copied;  // those without UTF-8
     nb::tuple strings;
     Vector<std::uint8_t> data;
     std::int64_t bad = kAllGood;  // the first that is not a string
@@ -62,7 +79,12 @@ struct Documents {
                 bad = static_cast<std::int64_t>(views.size());
                 return;
             }
-            views.push_back(view(item.ptr()));
+            if (const auto found = utf8_of(item.ptr())) {
+                views.push_back(*found);
+            } else {
+                copied.push_back(utf32_of(item.ptr()));
+                views.push_back(view(copied.back()));
+            }
         }
     }
 
@@ -98,10 +120,12 @@ public:
         const bool utf8 = document.encoding == p::Encoding::utf8;
         const nb::object string = nb::steal(
             utf8 ? PyUnicode_DecodeUTF8(static_cast<const char*>(document.data), size, "strict")
-                 : PyUnicode_FromKindAndData(static_cast<int>(document.encoding), document.data,
-                                             size));
+                 : PyUnicode_DecodeUTF32(static_cast<const char*>(document.data), 4 * size,
+                                         "surrogatepass", nullptr));
         if (string.is_valid()) {
             string_ = string.attr("lower")();
+            if (!utf8) copied_ = utf32_of(string_.ptr());
+            document_ = utf8 ? *utf8_of(string_.ptr()) : view(copied_);
         } else if (utf8 && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
             PyErr_Clear();
         } else {
@@ -114,10 +138,12 @@ public:
     }
 
     bool good() const { return string_.is_valid(); }
-    p::Document document() const { return view(string_.ptr()); }
+    const p::Document& document() const { return document_; }
 
 private:
     nb::object string_;
+    std::vector<Py_UCS4> copied_;
+    p::Document document_{};
 };
 
 // Reads all documents; the number of the first that is not UTF-8, or kAllGood.
@@ -126,10 +152,10 @@ std::int64_t read_all(const Documents& documents, const p::Rule& rule, Sink& sin
     p::Tokenizer tokenizer(rule);
     for (std::size_t i = 0; i < documents.views.size(); ++i) {
         if (i + 1 < documents.views.size()) documents.views[i + 1].prefetch();
-        p::Reading reading = tokenizer.read(documents.views[i], rule.lowercase, sink);
+        p::Reading reading = tokenizer.read(documents.views[i], sink);
         if (reading == p::Reading::hard) {
             const LoweredByPython lowered(documents.views[i]);
-            if (lowered.good()) reading = tokenizer.read(lowered.document(), false, sink);
+            if (lowered.good()) reading = tokenizer.read(lowered.document(), sink);
         }
         if (reading != p::Reading::done) return static_cast<std::int64_t>(i);
         sink.end_document();
@@ -274,14 +300,16 @@ void bind_text(nb::module_& m) {
     nb::class_<p::Rule>(m, "Rule").def(
         "__init__",
         [](p::Rule* self, int unit, std::size_t least, std::size_t most, bool lowercase,
-           std::size_t min_length, Vector<std::uint8_t> data, Vector<std::int64_t> starts) {
+           std::size_t min_length, Vector<std::uint32_t> alphabet, Vector<std::uint8_t> data,
+           Vector<std::int64_t> starts) {
             p::expect(0 <= unit && unit <= 2 && 1 <= least && least <= most, "a rule of terms");
-            new (self) p::Rule{static_cast<p::Unit>(unit), least,      most,
-                               lowercase,                  min_length, {}};
+            const p::Alphabet letters(alphabet.data(), alphabet.shape(0));
+            new (self)
+                p::Rule{static_cast<p::Unit>(unit), least, most, lowercase, min_length, letters, {}};
             self->stop_words = p::table_of(sorted_terms(data, starts));
         },
-        "unit"_a, "least"_a, "most"_a, "lowercase"_a, "min_length"_a, "data"_a.noconvert(),
-        "starts"_a.noconvert());
+        "unit"_a, "least"_a, "most"_a, "lowercase"_a, "min_length"_a, "alphabet"_a.noconvert(),
+        "data"_a.noconvert(), "starts"_a.noconvert(), nb::keep_alive<1, 7>());
 
     nb::class_<p::Table>(m, "Lookup")
         .def("__init__",

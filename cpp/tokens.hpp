@@ -18,6 +18,7 @@ struct Rule {
     std::size_t least, most;  // units of a term
     bool lowercase;
     std::size_t min_length;  // characters of a word
+    Alphabet alphabet;
     Table stop_words;
 };
 
@@ -28,9 +29,9 @@ public:
     explicit Tokenizer(const Rule& rule) : rule_(rule) {}
 
     template <typename Sink>
-    Reading read(const Document& document, bool lowercase, Sink&& sink) {
+    Reading read(const Document& document, Sink&& sink) {
         const Marked marked = rule_.unit == Unit::word ? Marked::word : Marked::space;
-        const Reading reading = text_.read(document, lowercase, marked);
+        const Reading reading = text_.read(document, rule_.alphabet, rule_.lowercase, marked);
         if (reading != Reading::done) return reading;
         buffer_.clear();
         starts_.clear();

@@ -44,7 +44,8 @@ def test_settings_in_a_file_are_those_that_a_fit_would_take(tmp_path):
 
 
 def test_a_kernel_that_divides_looks_at_what_it_divides_by():
-    rule = compiled.Rule(0, 1, 1, True, 2, np.empty(0, np.uint8), np.zeros(1, np.int64))
+    no_words = np.empty(0, np.uint8), np.zeros(1, np.int64)
+    rule = compiled.Rule(0, 1, 1, True, 2, np.empty(0, np.uint32), *no_words)
     for n in (0, 2**31):
         with pytest.raises(ValueError, match="columns to hash into"):
             compiled.hash_terms(compiled.Documents(("a bc",)), rule, n, True)

@@ -12,6 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import murmurhash3_32
 
 from posterior import kernels
+from posterior.kernels.letters import DOTTED_I, HARD, KNOWN, SIGMA, SPACE, WORD, alphabet
 from posterior.kernels.reference import text as plain_text
 from posterior.kernels.terms import Rule, Terms, Utf8Column
 
@@ -219,3 +220,20 @@ def test_terms_can_be_chosen():
     assert terms[np.array([0, 3])].strings() == ["a", "中文"]
     assert terms[np.array([False, True, True, False, True])].strings() == ["b", "é", "\ud800"]
     assert terms[np.zeros(5, bool)].strings() == []
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_the_alphabet_knows_every_code_point_as_python_does(lowercase) -> None:
+    table, hard, wrong = alphabet(lowercase), set(), []
+    for code in range(sys.maxunicode + 1):
+        letter = chr(code).lower() if lowercase else chr(code)
+        entry = int(table[code]) if code < KNOWN else code
+        if entry & HARD:
+            hard.add(chr(code))
+            continue
+        classes = letter.isalnum() or letter == "_", letter.isspace()
+        said = bool(entry & WORD), bool(entry & SPACE)
+        if said != classes or chr(entry & (1 << 21) - 1) != letter:
+            wrong.append(hex(code))
+    assert wrong == []
+    assert hard == ({DOTTED_I, SIGMA} if lowercase else set())

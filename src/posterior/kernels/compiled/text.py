@@ -10,6 +10,7 @@ import numpy as np
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Array, Codes, Integers
+from posterior.kernels.letters import alphabet
 from posterior.kernels.terms import (
     Cells,
     Documents,
@@ -103,7 +104,13 @@ def _terms(bag: _compiled.Bag) -> Terms:
 def _rule(rule: Rule) -> _compiled.Rule:
     stop = Terms.of(rule.stop_words)
     return _compiled.Rule(
-        UNITS[rule.unit], *rule.ngrams, rule.lowercase, rule.min_length, stop.data, stop.starts
+        UNITS[rule.unit],
+        *rule.ngrams,
+        rule.lowercase,
+        rule.min_length,
+        alphabet(rule.lowercase),
+        stop.data,
+        stop.starts,
     )
 
 

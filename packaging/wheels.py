@@ -1,0 +1,98 @@
+"""Build wheels with several Pythons, and try each with every Python that it fits.
+
+    python packaging/wheels.py python3.11 python3.12 python3.13
+
+A wheel of the stable ABI serves the Python that built it and all later ones. It is installed into a
+new environment, run by `python -m posterior.smoke_test` where no source of ours is in reach, and has
+to print what this Python's own installation prints, to the bit where that is promised.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+BUILD, DIST = HERE / "build" / "wheels", HERE / "dist"
+TOOLS = ["scikit-build-core>=0.11", "nanobind>=2.4", "cmake", "ninja"]
+MOST_BYTES = 5_000_000  # of our own part of an installation
+
+
+def run(*command: object, **options: object) -> str:
+    """What a command prints; an error with its last lines if it fails."""
+    done = subprocess.run([*map(str, command)], text=True, capture_output=True, **options)  # type: ignore[call-overload]
+    if done.returncode:
+        sys.exit("\n".join([*(done.stdout + done.stderr).splitlines()[-30:], f"failed: {command}"]))
+    return str(done.stdout)
+
+
+def version(python: str) -> tuple[int, int]:
+    major, minor = run(python, "-c", "import sys; print(*sys.version_info[:2])").split()
+    return int(major), int(minor)
+
+
+def environment(python: str, name: str) -> Path:
+    """The Python of a new virtual environment."""
+    folder = BUILD / name
+    shutil.rmtree(folder, ignore_errors=True)
+    run(python, "-m", "venv", folder)
+    return folder / "bin" / "python"
+
+
+def built(python: str, tag: str) -> Path:
+    """A wheel by this Python, compiled or refused."""
+    made = environment(python, f"build-{tag}")
+    pip = [made, "-m", "pip", "--disable-pip-version-check", "-q"]
+    run(*pip, "install", *TOOLS)
+    folder = BUILD / f"made-{tag}"
+    shutil.rmtree(folder, ignore_errors=True)
+    settings = os.environ | {
+        "POSTERIOR_REQUIRE_COMPILED": "1",
+        "PATH": f"{made.parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    options = ["--no-build-isolation", "--no-deps", "-w", folder]
+    run(*pip, "wheel", *options, HERE, env=settings)
+    (wheel,) = folder.glob("*.whl")
+    return Path(shutil.copy(wheel, DIST))
+
+
+def tried(python: str, wheel: Path) -> str:
+    """What the smoke test prints where nothing but the wheel is in reach."""
+    made = environment(python, "try")
+    run(made, "-m", "pip", "--disable-pip-version-check", "-q", "install", wheel)
+    listed = "import posterior, pathlib; print(pathlib.Path(posterior.__file__).parent)"
+    folder = Path(run(made, "-c", listed, cwd=BUILD).strip())
+    size = sum(f.stat().st_size for f in folder.rglob("*") if f.suffix != ".pyc" and f.is_file())
+    print(f"{wheel.name} on {'.'.join(map(str, version(python)))}: {size / 1e6:.1f} MB", flush=True)
+    if size > MOST_BYTES:
+        sys.exit(f"expected at most {MOST_BYTES:,} bytes, got {size:,}")
+    return run(made, "-m", "posterior.smoke_test", cwd=BUILD)
+
+
+def exact(printed: str) -> list[str]:
+    """The lines of which every bit is promised."""
+    return [line for line in printed.splitlines() if " exact " in line]
+
+
+def main(pythons: list[str]) -> None:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    DIST.mkdir(exist_ok=True)
+    expected = run(sys.executable, "-m", "posterior.smoke_test")
+    versions = {python: version(python) for python in pythons}
+    served: set[str] = set()
+    for python in pythons:
+        if python in served:
+            continue
+        wheel = built(python, f"cp{''.join(map(str, versions[python]))}")
+        later = [p for p in pythons if p not in served and versions[p] >= versions[python]]
+        for other in later if "-abi3-" in wheel.name else [python]:
+            if exact(tried(other, wheel)) != exact(expected):
+                sys.exit(f"{wheel.name} answers otherwise than this folder's build")
+            served.add(other)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or [sys.executable])
