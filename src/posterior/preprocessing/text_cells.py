@@ -128,11 +128,3 @@ def as_arrow(values: Texts) -> Any:
     import pyarrow as pa
 
     return pa.array(values, pa.string()) if _is_list(values) else values
-
-
-def letters_of(values: Texts) -> bytes:
-    """All letters, in UTF-8, to look for one among them."""
-    if _is_list(values):
-        return "\n".join(values).encode()
-    chunks = getattr(values, "chunks", [values])
-    return b"\n".join(chunk.buffers()[2].to_pybytes() for chunk in chunks if chunk.buffers()[2])
