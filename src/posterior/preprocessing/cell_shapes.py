@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from posterior.data.arrow import different
-from posterior.data.typing import Codes, Floats, Integers
+from posterior.data.typing import Array, Codes, Floats
 from posterior.preprocessing.text_cells import MANY, Texts, as_arrow
 
 DIGITS = b"0123456789"
@@ -31,8 +31,9 @@ class Shapes:
         kind = np.int64 if str(column.type) == "large_string" else np.int32
         _, places, text = column.buffers()
         ends = np.frombuffer(places, kind)[column.offset :][: len(column) + 1]
-        letters = memoryview(text)[ends[0] : ends[-1]].tobytes()
-        texts, codes = different(_strings(letters.translate(ZEROS), ends - ends[0]))
+        letters = bytes(memoryview(text)[ends[0] : ends[-1]])
+        ends = ends - ends[0] if ends[0] else ends
+        texts, codes = different(_strings(letters.translate(ZEROS), ends))
         return cls(cells, letters, texts.to_pylist(), codes)
 
     def numbers(self, decimal: str, fit: Any) -> Floats:
@@ -46,11 +47,14 @@ class Shapes:
         kept = DIGITS + decimal.encode()
         other = bytes(set(range(256)) - set(kept))
         letters = self.letters.translate(bytes.maketrans(decimal.encode(), b"."), other)
-        lengths = np.array([len(digits_of(text, decimal)) for text in self.texts], np.int64)
-        cells = _strings(letters, np.append(0, np.cumsum(lengths[self.codes])))
+        kind = np.int32 if len(letters) < 1 << 31 else np.int64
+        lengths = np.array([len(digits_of(text, decimal)) for text in self.texts], kind)
+        ends = np.zeros(len(self.codes) + 1, kind)
+        np.cumsum(lengths[self.codes], out=ends[1:])
+        cells = _strings(letters, ends)
         if not fit.all():
             cells = pc.if_else(pa.array(fit[self.codes]), cells, pa.scalar(None, cells.type))
-        return np.array(pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False))
+        return np.asarray(pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False))
 
 
 def shaped(cells: Texts | Shapes) -> Texts | Shapes:
@@ -68,9 +72,9 @@ def digits_of(shape: str, decimal: str) -> str:
     return "".join(letter for letter in shape if letter in ("0", decimal)).replace(decimal, ".")
 
 
-def _strings(letters: bytes, ends: Integers) -> Any:
+def _strings(letters: bytes, ends: Array) -> Any:
     """Cells of Arrow, from all their letters, and where each ends."""
     import pyarrow as pa
 
-    buffers = [None, pa.py_buffer(ends.astype(np.int64)), pa.py_buffer(letters)]
-    return pa.Array.from_buffers(pa.large_string(), len(ends) - 1, buffers)
+    kind = pa.string() if ends.dtype == np.int32 else pa.large_string()
+    return pa.Array.from_buffers(kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)])

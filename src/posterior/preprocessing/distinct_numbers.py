@@ -9,6 +9,7 @@ from posterior.data.typing import Floats
 MANY = 10_000  # numbers that are worth a look
 SOME = 1000  # numbers that show how many decimals they have
 DECIMALS = range(7)
+BLOCK = 1 << 13  # numbers that stay near the processor
 ROOM = 8  # places for each number
 LARGEST = 2.0**53
 
@@ -25,12 +26,13 @@ def distinct_numbers(values: Floats) -> Floats:
     scale = next((s for k in DECIMALS if _are_whole(some, s := 10.0**k)), LARGEST)
     if max(-low, high) * scale > LARGEST or (high - low) * scale > room:
         return np.unique(values)
-    first, places = np.rint(low * scale), np.rint(values * scale)
-    if not np.array_equal(places / scale, values):
-        return np.unique(values)
-    places -= first
+    first = np.rint(low * scale)
     seen = np.zeros(int(np.rint(high * scale) - first) + 1, np.bool_)
-    seen[places.astype(np.int64)] = True
+    for start in range(0, len(values), BLOCK):
+        block = values[start : start + BLOCK]
+        if not _are_whole(block, scale):
+            return np.unique(values)
+        seen[(np.rint(block * scale) - first).astype(np.int64)] = True
     return (np.flatnonzero(seen) + first) / scale
 
 

@@ -45,7 +45,7 @@ def measured(name: str, values: Floats, known: Floats, distinct: Floats) -> Colu
 
 def role_of_numbers(name: str, values: Floats) -> ColumnRole:
     """Numbers: zeros and ones, row numbers, or what was measured."""
-    known = values[~np.isnan(values)]
+    known = _known(values)
     distinct = distinct_numbers(known)
     found = measured(name, values, known, distinct)
     if found.distinct < 2:
@@ -65,7 +65,7 @@ def role_of_numbers(name: str, values: Floats) -> ColumnRole:
 
 def role_of_dates(name: str, days: Floats, reason: str = "dates") -> ColumnRole:
     """Dates, by their days since 1970."""
-    known = days[~np.isnan(days)]
+    known = _known(days)
     distinct = distinct_numbers(known)
     found = measured(name, days, known, distinct)
     ends = () if found.low is None else (found.low, found.high)
@@ -76,6 +76,11 @@ def role_of_dates(name: str, days: Floats, reason: str = "dates") -> ColumnRole:
     told = ["days since 1970", *parts]
     listed = " and ".join(filter(None, [", ".join(told[:-1]), told[-1]]))
     return replace(found, reason=f"{reason}, read as {listed}", parts=parts)
+
+
+def _known(values: Floats) -> Floats:
+    gaps = np.isnan(values)
+    return values[~gaps] if gaps.any() else values
 
 
 def date_text(days: Any) -> str:

@@ -43,7 +43,8 @@ def understood(column: Column, written: Written | None, missing: Collection[str]
             f"Expected {written.what} in column {quoted(column.name)}, got {cell!r} in row {row}. "
             "Correct the cell, or leave it empty if it is not known."
         )
-    values[gaps] = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+    if gaps.any():
+        values = np.where(gaps, np.datetime64("NaT") if values.dtype.kind == "M" else np.nan, values)
     return _like(column, cells.in_rows(values))
 
 

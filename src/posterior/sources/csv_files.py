@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")  # "Nan" is a first name
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 COMMA = r"^\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*$"  # 72,36 as most of Europe writes it
@@ -129,10 +127,12 @@ def _typed(column: Any) -> Any:
 
     if column.type != pa.string():
         return column
-    column = pa.chunked_array([column.combine_chunks()]) if column.num_chunks > 1 else column
     cells, values = understood(column)
     kind = cells.type
-    return values if values.type == kind else _converted(column, kind)
+    if kind == column.type:
+        return column
+    values = values if values.type == kind else _converted(column, kind)
+    return pa.chunked_array([values.combine_chunks()])
 
 
 def cast(table: Any, schema: Any) -> Any:
@@ -172,11 +172,19 @@ def _converted(column: Any, kind: Any) -> Any:
 
 def _first(column: Any) -> Any:
     """Some cells that are there."""
-    import pyarrow.compute as pc
+    n = FIRST
+    while len(some := column[:n].drop_null()) < FIRST and n < len(column):
+        n *= FIRST
+    return some[:FIRST]
 
-    if not column.null_count:
-        return column[:FIRST]
-    return column.take(pc.indices_nonzero(column.is_valid())[:FIRST])
+
+def _anywhere(column: Any) -> Any:
+    """Some cells of all parts of a column."""
+    import pyarrow as pa
+
+    starts = range(0, len(column), len(column) // (SOME // FIRST))
+    parts = (chunk for start in starts for chunk in column[start : start + FIRST].chunks)
+    return pa.chunked_array(parts, column.type)
 
 
 def _numbers(cells: Any) -> tuple[Any, Any] | None:
@@ -235,7 +243,7 @@ def _cast(cells: Any, kind: Any) -> Any:
 
     try:
         if len(cells) > SOME:
-            pc.cast(cells.take(np.linspace(0, len(cells) - 1, SOME, dtype=np.int64)), kind)
+            pc.cast(_anywhere(cells), kind)
         return pc.cast(cells, kind)
     except pa.ArrowInvalid:
         return None

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from posterior.sources.csv_layout import Layout
 
-BLOCK = 1 << 18  # letters that stay near the processor
+BLOCK = 1 << 16  # letters that stay near the processor
 PIECE = 1 << 22  # letters that a thread takes at a time
 MARK = b"\xef\xbb\xbf"  # of UTF-8, before the first letter
 QUOTE, FEED, RETURN = b'"\n\r'
@@ -97,17 +98,25 @@ class Signs:
 
 
 def _signs(place: Path, delimiter: int, first: int) -> Signs:
-    """Those of one piece, with a look at the letters around it; a file's ends are ends of lines."""
+    """Those of one piece."""
     with place.open("rb", buffering=0) as file:
-        file.seek(max(first - 1, 0))
-        text = file.read(PIECE + 1 + bool(first))
-    last = len(text) <= PIECE + bool(first)
-    text = text if first else b"\n" + text.removeprefix(MARK)
-    found = Signs(lines=int(last and not text.endswith(b"\n")), strange=int(b"\0" in text))
+        starts = range(first, first + PIECE, BLOCK)
+        return sum((_signs_of_block(file, delimiter, start) for start in starts), Signs())
+
+
+def _signs_of_block(file: RawIOBase, delimiter: int, start: int) -> Signs:
+    """Those of one block, with a look at the letters around it; a file's ends are ends of lines."""
+    around = start > 0
+    file.seek(start - around)
+    text = file.read(around + BLOCK + 1) or b""
+    last = len(text) <= around + BLOCK
+    if len(text) <= around:
+        return Signs()
+    text = text if around else b"\n" + text.removeprefix(MARK)
     letters = np.frombuffer(text + b"\n" if last else text, np.uint8)
     ends = (delimiter, FEED, RETURN) if b"\r" in text else (delimiter, FEED)
-    blocks = (letters[i : i + BLOCK + 2] for i in range(0, len(letters) - 2, BLOCK))
-    return sum((_counted(block, ends) for block in blocks), found)
+    unended, zeros = last and not text.endswith(b"\n"), b"\0" in text
+    return _counted(letters, ends) + Signs(lines=int(unended), strange=int(zeros))
 
 
 def _counted(letters: Array, ends: Sequence[int]) -> Signs:
