@@ -27,11 +27,15 @@ class Shapes:
     @classmethod
     def of(cls, cells: Texts) -> Shapes:
         """Those of cells of which none is missing; an error where Arrow is not installed."""
+        import pyarrow as pa
+
         column = as_arrow(cells)
+        if isinstance(column, pa.ChunkedArray):  # of more letters than one array holds
+            column = pa.concat_arrays(column.cast(pa.large_string()).chunks)
         kind = np.int64 if str(column.type) == "large_string" else np.int32
         _, places, text = column.buffers()
         ends = np.frombuffer(places, kind)[column.offset :][: len(column) + 1]
-        letters = bytes(memoryview(text)[ends[0] : ends[-1]])
+        letters = bytes(memoryview(text or b"")[ends[0] : ends[-1]])
         ends = ends - ends[0] if ends[0] else ends
         texts, codes = different(_strings(letters.translate(ZEROS), ends))
         return cls(cells, letters, texts.to_pylist(), codes)
@@ -77,4 +81,6 @@ def _strings(letters: bytes, ends: Array) -> Any:
     import pyarrow as pa
 
     kind = pa.string() if ends.dtype == np.int32 else pa.large_string()
-    return pa.Array.from_buffers(kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)])
+    return pa.Array.from_buffers(
+        kind, len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)]
+    )

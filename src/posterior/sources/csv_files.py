@@ -81,7 +81,9 @@ def understood(column: Any) -> tuple[Cells, Any]:
         if (numbers := _numbers(column)) is not None:
             trimmed, values = numbers
             whole = _cast(trimmed, pa.int64())
-            commas = not any(pc.any(pc.match_substring(some, ".")).as_py() for some in (first, column))
+            commas = not any(
+                pc.any(pc.match_substring(some, ".")).as_py() for some in (first, column)
+            )
             padded = have(PADDED, first if whole is None else column)  # 007.5 is no name
             cells = Cells(True, whole is not None, True, commas, False, padded, False, False)
             return cells, values if whole is None else whole
@@ -217,7 +219,6 @@ def _may_be_padded(cells: Any) -> bool:
         return bool(pc.any(pc.and_(pc.starts_with(cells, sign), longer)).as_py())
 
     return begin("0") or begin("-0")
-
 
 
 def _dates(cells: Any) -> Any:

@@ -115,7 +115,10 @@ def _encoding(place: Path) -> tuple[str, bool]:
                 f"Expected a text file, but {place.name!r} is {what or 'not one'}.{hint}"
             )
         decoder, encoding, odd = codecs.getincrementaldecoder("utf-8")(), "utf-8", False
-        windows, others = False, False  # lines that end in a carriage return, too, and those without
+        windows, others = (
+            False,
+            False,
+        )  # lines that end in a carriage return, too, and those without
         while block:
             n_windows = block.count(b"\r\n") if b"\r" in block else 0
             windows = windows or n_windows > 0

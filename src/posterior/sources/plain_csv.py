@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from io import RawIOBase
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,27 +92,25 @@ class Signs:
     @classmethod
     def of(cls, place: Path, delimiter: str) -> Signs:
         """Those of a file, a piece a thread."""
-        firsts = range(0, place.stat().st_size, PIECE)
+        size = place.stat().st_size
+        pieces = (range(i, min(i + PIECE, size), BLOCK) for i in range(0, size, PIECE))
         with ThreadPoolExecutor() as threads:  # NumPy lets others work
-            return sum(threads.map(partial(_signs, place, ord(delimiter)), firsts), cls())
+            return sum(threads.map(partial(_signs, place, ord(delimiter)), pieces), cls())
 
 
-def _signs(place: Path, delimiter: int, first: int) -> Signs:
-    """Those of one piece."""
+def _signs(place: Path, delimiter: int, starts: range) -> Signs:
+    """Those of some blocks."""
     with place.open("rb", buffering=0) as file:
-        starts = range(first, first + PIECE, BLOCK)
         return sum((_signs_of_block(file, delimiter, start) for start in starts), Signs())
 
 
-def _signs_of_block(file: RawIOBase, delimiter: int, start: int) -> Signs:
+def _signs_of_block(file: FileIO, delimiter: int, start: int) -> Signs:
     """Those of one block, with a look at the letters around it; a file's ends are ends of lines."""
-    around = start > 0
-    file.seek(start - around)
-    text = file.read(around + BLOCK + 1) or b""
-    last = len(text) <= around + BLOCK
-    if len(text) <= around:
-        return Signs()
-    text = text if around else b"\n" + text.removeprefix(MARK)
+    behind = start > 0
+    file.seek(start - behind)
+    text = file.read(behind + BLOCK + 1)
+    last = len(text) <= behind + BLOCK
+    text = text if behind else b"\n" + text.removeprefix(MARK)
     letters = np.frombuffer(text + b"\n" if last else text, np.uint8)
     ends = (delimiter, FEED, RETURN) if b"\r" in text else (delimiter, FEED)
     unended, zeros = last and not text.endswith(b"\n"), b"\0" in text
@@ -123,13 +121,18 @@ def _counted(letters: Array, ends: Sequence[int]) -> Signs:
     """Those of all letters but the first and the last."""
     quote, (end, feed, *returns) = letters == QUOTE, [letters == sign for sign in ends]
     end |= feed
-    strange = sum(np.count_nonzero(each[1:-1] & ~feed[2:]) for each in returns)
+    strange = 0
     for each in returns:
         end |= each
+        strange += np.count_nonzero(each[1:-1] & ~feed[2:])
     quote, behind, before = quote[1:-1], end[:-2], end[2:]
-    outer, opening = (behind | before) & quote, behind & quote
-    counts = map(np.count_nonzero, (quote, opening, outer, feed[1:-1]))
-    return Signs(*map(int, counts), int(strange))
+    return Signs(
+        int(np.count_nonzero(quote)),
+        int(np.count_nonzero(quote & behind)),
+        int(np.count_nonzero(quote & (behind | before))),
+        int(np.count_nonzero(feed[1:-1])),
+        int(strange),
+    )
 
 
 def _has_quotes(column: Any) -> bool:
