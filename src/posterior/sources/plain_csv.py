@@ -124,14 +124,14 @@ def _counted(letters: Array, ends: Sequence[int]) -> Signs:
     strange = 0
     for each in returns:
         end |= each
-        strange += np.count_nonzero(each[1:-1] & ~feed[2:])
+        strange += int(np.count_nonzero(each[1:-1] & ~feed[2:]))
     quote, behind, before = quote[1:-1], end[:-2], end[2:]
     return Signs(
         int(np.count_nonzero(quote)),
         int(np.count_nonzero(quote & behind)),
         int(np.count_nonzero(quote & (behind | before))),
         int(np.count_nonzero(feed[1:-1])),
-        int(strange),
+        strange,
     )
 
 
