@@ -126,7 +126,7 @@ def numbers(column: Column, remedy: str = "Correct the cell") -> Floats:
     """
     cells = _array(column)
     if cells is not None and cells.dtype.kind == "M":
-        return np.asarray((cells.astype("datetime64[us]") - EPOCH) / DAY, np.float64)
+        return np.asarray((cells.astype("datetime64[us]", copy=False) - EPOCH) / DAY, np.float64)
     if cells is not None and cells.dtype.kind == "m":
         return np.asarray(cells.astype("timedelta64[us]") / DAY, np.float64)
     if cells is not None and cells.dtype.kind in "fiub":

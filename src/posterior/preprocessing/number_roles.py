@@ -12,6 +12,7 @@ from posterior.data.table import text as number_text
 from posterior.data.typing import Floats
 from posterior.preprocessing.date_parts import parts_of
 from posterior.preprocessing.dates import says_time, words_of
+from posterior.preprocessing.distinct_numbers import distinct_numbers
 from posterior.preprocessing.roles import ColumnRole
 
 FEW_ROWS = 20  # below, all values may differ by chance
@@ -44,8 +45,8 @@ def measured(name: str, values: Floats, known: Floats, distinct: Floats) -> Colu
 
 def role_of_numbers(name: str, values: Floats) -> ColumnRole:
     """Numbers: zeros and ones, row numbers, or what was measured."""
-    known = values[~np.isnan(values)]
-    distinct = np.unique(known)
+    known = _known(values)
+    distinct = distinct_numbers(known)
     found = measured(name, values, known, distinct)
     if found.distinct < 2:
         return one_value(found)
@@ -64,8 +65,8 @@ def role_of_numbers(name: str, values: Floats) -> ColumnRole:
 
 def role_of_dates(name: str, days: Floats, reason: str = "dates") -> ColumnRole:
     """Dates, by their days since 1970."""
-    known = days[~np.isnan(days)]
-    distinct = np.unique(known)
+    known = _known(days)
+    distinct = distinct_numbers(known)
     found = measured(name, days, known, distinct)
     ends = () if found.low is None else (found.low, found.high)
     found = replace(found, role="date", examples=tuple(map(date_text, ends)))
@@ -75,6 +76,11 @@ def role_of_dates(name: str, days: Floats, reason: str = "dates") -> ColumnRole:
     told = ["days since 1970", *parts]
     listed = " and ".join(filter(None, [", ".join(told[:-1]), told[-1]]))
     return replace(found, reason=f"{reason}, read as {listed}", parts=parts)
+
+
+def _known(values: Floats) -> Floats:
+    gaps = np.isnan(values)
+    return values[~gaps] if gaps.any() else values
 
 
 def date_text(days: Any) -> str:

@@ -88,9 +88,11 @@ def _unique(column: Column) -> tuple[Texts, Codes] | None:
     first = cells[:FIRST].drop_null()
     if len(first.unique()) < len(first) / 2:
         return None
-    gaps = cells.is_null().to_numpy(zero_copy_only=False)
-    codes = np.where(gaps, -1, np.cumsum(~gaps) - 1).astype(np.int32)
-    known = cells.drop_null()
+    codes, known = np.arange(len(cells), dtype=np.int32), cells
+    if cells.null_count:
+        gaps = cells.is_null().to_numpy(zero_copy_only=False)
+        codes = np.where(gaps, -1, np.cumsum(~gaps) - 1).astype(np.int32)
+        known = cells.drop_null()
     return getattr(known, "combine_chunks", lambda: known)(), codes
 
 
@@ -128,11 +130,3 @@ def as_arrow(values: Texts) -> Any:
     import pyarrow as pa
 
     return pa.array(values, pa.string()) if _is_list(values) else values
-
-
-def letters_of(values: Texts) -> bytes:
-    """All letters, in UTF-8, to look for one among them."""
-    if _is_list(values):
-        return "\n".join(values).encode()
-    chunks = getattr(values, "chunks", [values])
-    return b"\n".join(chunk.buffers()[2].to_pybytes() for chunk in chunks if chunk.buffers()[2])

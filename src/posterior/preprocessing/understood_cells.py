@@ -12,7 +12,15 @@ from posterior.data import frames
 from posterior.data.cells import ArrayColumn, Column
 from posterior.data.names import quoted
 from posterior.preprocessing.dates import WrittenDates
-from posterior.preprocessing.text_cells import MARKS, WORDS, TextCells, are_among, listed
+from posterior.preprocessing.text_cells import (
+    MARKS,
+    WORDS,
+    TextCells,
+    Texts,
+    Truths,
+    are_among,
+    listed,
+)
 from posterior.preprocessing.written_numbers import WrittenNumbers
 
 Written: TypeAlias = WrittenNumbers | WrittenDates
@@ -28,23 +36,27 @@ def understood(column: Column, written: Written | None, missing: Collection[str]
             return _like(column, written.counted(frames.numbers(column)))
         return column
     cells = TextCells.of(column, repeated=written is None)
-    gaps = are_among(cells.values, MARKS if written is not None else WORDS)
-    if missing:
-        gaps |= are_among(cells.values, missing)
     if written is None:
+        gaps = _gaps(cells.values, WORDS, missing)
         words = [None if gap else cell for cell, gap in zip(cells.values, gaps, strict=True)]
         return _like(column, np.array([*words, None], object)[cells.codes])
     values = written.values(cells.values)
-    bad = np.isnan(values) & ~gaps
-    if bad.any():
-        row = int(np.flatnonzero(np.append(bad, False)[cells.codes])[0])
-        (cell,) = listed(cells.values[cells.codes[row] :], 1)
-        raise ValueError(
-            f"Expected {written.what} in column {quoted(column.name)}, got {cell!r} in row {row}. "
-            "Correct the cell, or leave it empty if it is not known."
-        )
-    values[gaps] = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+    if (none := np.isnan(values)).any():
+        bad = none & ~_gaps(cells.values, MARKS, missing)
+        if bad.any():
+            row = int(np.flatnonzero(np.append(bad, False)[cells.codes])[0])
+            (cell,) = listed(cells.values[cells.codes[row] :], 1)
+            raise ValueError(
+                f"Expected {written.what} in column {quoted(column.name)}, got {cell!r} in row "
+                f"{row}. Correct the cell, or leave it empty if it is not known."
+            )
     return _like(column, cells.in_rows(values))
+
+
+def _gaps(cells: Texts, marks: Collection[str], missing: Collection[str]) -> Truths:
+    """Which cells stand for one that is not known."""
+    found = are_among(cells, marks)
+    return found | are_among(cells, missing) if missing else found
 
 
 def _has_type(column: Column) -> bool:

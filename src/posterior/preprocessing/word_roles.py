@@ -35,9 +35,9 @@ FORMS = {
 
 def role_of_words(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
     """What a column of text is, or as a person says."""
-    name = str(column.name)
+    name, every = str(column.name), TextCells.of(column)
     if column.dtype != nw.Boolean:
-        cells, marks = TextCells.of(column).without(MARKS)
+        cells, marks = every.without(MARKS)
         if asked in (None, "number") and (numbers := _numbers(cells, marks, asked)) is not None:
             return numbers
         if asked in (None, "date") and (dates := _dates(cells, marks, asked)) is not None:
@@ -49,7 +49,8 @@ def role_of_words(column: nw.Series[Any], asked: str | None = None) -> ColumnRol
                 f"Expected {asked}s in {name!r}, as asked, got {got} in row {row}. Read it "
                 f"as a category, or correct its cells."
             )
-    cells, marks = TextCells.of(column, repeated=True).without(WORDS)
+    every = every if isinstance(every.values, list) else TextCells.of(column, repeated=True)
+    cells, marks = every.without(WORDS)
     found = _category(cells, column.dtype == nw.Boolean)
     mixed = column.dtype in (nw.Object, nw.Unknown)  # of several types
     found = replace(found, gaps=() if marks or mixed else None)

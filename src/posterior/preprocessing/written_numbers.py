@@ -15,14 +15,8 @@ from functools import lru_cache
 import numpy as np
 
 from posterior.data.typing import Floats
-from posterior.preprocessing.text_cells import (
-    MANY,
-    Texts,
-    as_arrow,
-    chosen,
-    letters_of,
-    listed,
-)
+from posterior.preprocessing.cell_shapes import Shapes, digits_of, shaped
+from posterior.preprocessing.text_cells import Texts, chosen, listed
 
 CURRENCIES = {
     "dollars": ("$", "US$", "USD", "A$", "C$", "CA$", "AU$", "NZ$", "HK$", "S$"),
@@ -40,6 +34,7 @@ CURRENCIES = {
 NAMED = {sign: name for name, signs in CURRENCIES.items() for sign in signs}
 CONVENTIONS = ((".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "mn": 1e6, "B": 1e9, "bn": 1e9}
+_LONGEST_FIRST = sorted(SCALES, key=len, reverse=True)
 MINUS, APOSTROPHE = "\u2212", "\u2019"
 SPACES = " \u00a0\u2009\u202f\t"  # also thin ones, and those that keep a line together
 SOME = 500  # different cells that show whether a closer look pays
@@ -52,7 +47,7 @@ _CELL = re.compile(
     rf"(?:\d[\d.,'{APOSTROPHE}{SPACES}]*|[.,]\d+)(?:[eE][+-]?\d+)?\s*"
     rf"(?P<after>[^\d\s()+\-.,'][^\d()]{{0,14}}?)?\s*\)?"
 )
-_PADDED = re.compile(rb"^\s*[+-]?0\d+\s*$", re.MULTILINE)
+_PADDED = re.compile(r"\s*[+-]?0\d+\s*")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -72,13 +67,11 @@ class WrittenNumbers:
         (unit, *_) = self.units
         return NAMED.get(unit, "percent" if unit == "%" else f"numbers of {unit}")
 
-    def values(self, cells: Texts) -> Floats:
+    def values(self, cells: Texts | Shapes) -> Floats:
         """The number of each cell, NaN where it is none."""
-        if len(cells) > MANY:
-            try:
-                return self._by_arrow(cells)
-            except ModuleNotFoundError:
-                pass
+        cells = shaped(cells)
+        if isinstance(cells, Shapes):
+            return self._by_shape(cells)
         return self._one_by_one(cells)
 
     @property
@@ -88,44 +81,28 @@ class WrittenNumbers:
 
     def _value(self, cell: str) -> float:
         found = _pattern(self).fullmatch(cell)
-        if found is None:
-            return np.nan
+        return np.nan if found is None else float(self._digits(found)) * _factor(found)
+
+    def _digits(self, found: re.Match[str]) -> str:
+        """The number of a cell without its unit, as Python writes it."""
         body = found["body"]
         for sign in self.signs:
             body = body.replace(sign, "")
-        value = float(body.replace(self.decimal, ".")) * SCALES.get(found["scale"], 1.0)
-        negative = found["open"] or found["sign"] in ("-", MINUS) or found["inner"] == "-"
-        return -value if negative else value
-
-    def _by_arrow(self, cells: Texts) -> Floats:
-        """The same of many cells."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        bare, letters = as_arrow(cells), letters_of(cells)
-        if b"e-" in letters or b"E-" in letters:
-            return self._one_by_one(cells)
-        fits = pc.match_substring_regex(bare, f"^(?:{_pattern(self).pattern})$")
-        if not pc.all(fits).as_py():
-            bare = pc.if_else(fits, bare, pa.scalar(None, pa.string()))
-        for unit in self.units:
-            bare = pc.replace_substring(bare, unit, "")
-        negative = np.zeros(len(bare), bool)
-        for sign in filter(lambda sign: sign.encode() in letters, ("-", MINUS, "(")):
-            negative |= pc.equal(pc.match_substring(bare, sign), True).to_numpy(False)
-        for sign in ("-", "+", MINUS, "(", ")", *self.signs, *SPACES):
-            if sign.encode() in letters:
-                bare = pc.replace_substring(bare, sign, "")
-        if self.decimal != ".":
-            bare = pc.replace_substring(bare, self.decimal, ".")
-        try:
-            values = pc.cast(bare, pa.float64()).to_numpy(zero_copy_only=False)
-        except pa.ArrowInvalid:  # thousands and millions by their letters
-            return self._one_by_one(cells)
-        return np.where(negative, -values, values) if negative.any() else np.array(values)
+        return body.replace(self.decimal, ".")
 
     def _one_by_one(self, cells: Texts) -> Floats:
         return np.array([self._value(cell) for cell in listed(cells)], np.float64)
+
+    def _by_shape(self, shapes: Shapes) -> Floats:
+        """The same of many cells: those of one shape are read in one way."""
+        factors = np.full(len(shapes.texts), np.nan)
+        for i, shape in enumerate(shapes.texts):
+            if (found := _pattern(self).fullmatch(shape)) is not None:
+                factors[i] = _factor(found)
+                if self._digits(found) != digits_of(shape, self.decimal):
+                    return self._one_by_one(shapes.cells)  # an exponent, or a unit as Rs.
+        values = shapes.numbers(self.decimal, ~np.isnan(factors))
+        return values if (factors == 1).all() else values * factors[shapes.codes]
 
 
 @lru_cache(maxsize=256)
@@ -134,7 +111,7 @@ def _pattern(written: WrittenNumbers) -> re.Pattern[str]:
     group = f"[{re.escape(written.signs)}]"
     units = "|".join(map(re.escape, sorted(written.units, key=len, reverse=True)))
     unit = f"(?:{units})?" if units else ""
-    scale = "|".join(sorted(SCALES, key=len, reverse=True))
+    scale = "|".join(_LONGEST_FIRST)
     space = f"[{SPACES}]*"
     whole = rf"\d{{1,3}}(?:{group}\d{{2,3}})*{group}\d{{3}}|\d+"
     point = re.escape(written.decimal)
@@ -143,6 +120,12 @@ def _pattern(written: WrittenNumbers) -> re.Pattern[str]:
         rf"{space}(?:(?P<open>\(){space})?(?P<sign>[+\-{MINUS}]?){space}{unit}{space}"
         rf"(?P<inner>-?)(?P<body>{body}){space}(?P<scale>{scale})?{space}{unit}{space}\)?{space}"
     )
+
+
+def _factor(found: re.Match[str]) -> float:
+    """By what the digits of a cell are multiplied: its scale, with its sign."""
+    negative = found["open"] or found["sign"] in ("-", MINUS) or found["inner"] == "-"
+    return SCALES.get(found["scale"], 1.0) * (-1 if negative else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +152,11 @@ def written_numbers(cells: Texts, counts: Floats, *, sure: bool = False) -> Foun
     units = _units(some)
     if units is None:
         return None
-    letters = letters_of(cells)
-    signs = {sign for _, sign in CONVENTIONS if sign in ",." or sign.encode() in letters}
-    signs |= {" "} if any(space.encode() in letters for space in SPACES) else set()
-    signs |= {"'"} if APOSTROPHE.encode() in letters else set()
+    shapes = shaped(cells)
+    letters = "\n".join(shapes.texts if isinstance(shapes, Shapes) else listed(cells))
+    signs = {sign for _, sign in CONVENTIONS if sign in ",." or sign in letters}
+    signs |= {" "} if any(space in letters for space in SPACES) else set()
+    signs |= {"'"} if APOSTROPHE in letters else set()
     best: tuple[float, WrittenNumbers, Floats] | None = None
     same: list[WrittenNumbers] = []
     for decimal, thousands in CONVENTIONS:
@@ -181,25 +165,25 @@ def written_numbers(cells: Texts, counts: Floats, *, sure: bool = False) -> Foun
         written = WrittenNumbers(decimal, thousands, units)
         if best is not None and best[0] > counts.sum() - np.isnan(written.values(first)).sum():
             continue  # it reads fewer than another
-        values = written.values(cells)
+        values = written.values(shapes)
         fitting = float(counts[~np.isnan(values)].sum())
         if best is None or fitting > best[0]:
             best, same = (fitting, written, values), []
         elif fitting == best[0] and not np.array_equal(values, best[2], equal_nan=True):
             same.append(written)
         sums_of_money = written.what in CURRENCIES
-        if best[0] == counts.sum() and not sums_of_money and b"," not in letters:
+        if best[0] == counts.sum() and not sums_of_money and "," not in letters:
             break
     assert best is not None
     fitting, written, values = best
     if same and written.what in CURRENCIES:  # of money, three digits are thousands
-        apart = (w for w in (written, *same) if w.thousands.encode() in letters)
+        apart = (w for w in (written, *same) if w.thousands in letters)
         written = next(apart, written)
-        values = written.values(cells)
+        values = written.values(shapes)
     odd = tuple(dict.fromkeys(listed(chosen(cells, np.isnan(values)))))
     if not fitting or (not sure and (fitting < SHARE * counts.sum() or len(odd) > FEW)):
         return None
-    if not units and not sure and _PADDED.search(letters):
+    if not units and not sure and _are_padded(cells):
         return None  # 007 is a name
     if units and units[0][0].isalpha() and len(np.unique(values)) < FEW and not sure:
         return None
@@ -209,12 +193,21 @@ def written_numbers(cells: Texts, counts: Floats, *, sure: bool = False) -> Foun
     return FoundNumbers(written, values, odd, plain, either)
 
 
+def _are_padded(cells: Texts) -> bool:
+    """Whether some cell is a whole number that begins with a zero."""
+    if isinstance(cells, list):
+        return any(map(_PADDED.fullmatch, cells))
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(cells, f"^(?:{_PADDED.pattern})$")).as_py())
+
+
 def _units(found: Sequence[re.Match[str]]) -> tuple[str, ...] | None:
     """The one unit of all cells, as it is spelled; none is (), and several are None."""
     seen: Counter[str] = Counter()
     for match in found:
         after = (match["after"] or "").strip()
-        for scale in sorted(SCALES, key=len, reverse=True):
+        for scale in _LONGEST_FIRST:
             rest = after.removeprefix(scale).strip()
             if after == scale or (after.startswith(scale) and rest in NAMED):
                 after = rest

@@ -16,7 +16,7 @@ COMMA = r"^\s*[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?\s*$"  # 72,36 as most of Europ
 FRACTION = r",(\d|\d\d|\d{4,})\s*$"  # 1,234 may be a thousand
 PADDED = r"^\s*[+-]?0\d"  # 007 is a name
 TRUTH = r"^([tT][rR][uU][eE]|[fF][aA][lL][sS][eE])$"
-FIRST = 100  # cells
+FIRST, SOME = 100, 1000  # cells
 DATE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?$"
 
 
@@ -45,37 +45,6 @@ class Cells:
             self.dates and other.dates,
         )
 
-    @classmethod
-    def of(cls, column: Any) -> Cells:
-        """What a column of text holds."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        cells = column.drop_null() if column.null_count else column
-        if not len(cells):
-            return cls()
-        first = cells[:FIRST]  # which show at once what a column is not
-
-        def have(pattern: str, some: Any = cells) -> bool:
-            return bool(pc.any(pc.match_substring_regex(some, pattern)).as_py())
-
-        def are(pattern: str) -> bool:
-            shown = (pc.all(pc.match_substring_regex(some, pattern)) for some in (first, cells))
-            return all(each.as_py() for each in shown)
-
-        trimmed = _numbers(cells) if _numbers(first) is not None else None
-        if trimmed is not None:
-            integers = _casts(trimmed, pa.int64())
-            commas = not pc.any(pc.match_substring(cells, ".")).as_py()
-            padded = have(PADDED, cells if integers else first)  # 007.5 is no name
-            return cls(True, integers, True, commas, False, padded, False, False)
-        if are(COMMA):
-            return cls(True, False, False, True, have(FRACTION), have(PADDED), False, False)
-        if are(TRUTH):
-            return cls(True, False, False, False, False, False, True, False)
-        dates = are(DATE) and _casts(cells, pa.timestamp("us"))
-        return cls(True, False, False, False, False, False, False, dates)
-
     @property
     def type(self) -> Any:
         """The type of the column in Arrow."""
@@ -87,6 +56,46 @@ class Cells:
         if numbers:
             return pa.int64() if self.integers else pa.float64()
         return pa.bool_() if self.booleans else pa.timestamp("us") if self.dates else pa.string()
+
+
+def understood(column: Any) -> tuple[Cells, Any]:
+    """What a column of text holds, and its cells as the numbers, truths or dates that they are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    first = _first(column)  # which show at once what a column is not
+    if not len(first):
+        return Cells(), column
+
+    def have(pattern: str, some: Any = column) -> bool:
+        return bool(pc.any(pc.match_substring_regex(some, pattern)).as_py())
+
+    def are(pattern: str) -> bool:
+        shown = (pc.all(pc.match_substring_regex(some, pattern)) for some in (first, column))
+        return all(each.as_py() for each in shown)
+
+    if _numbers(first) is not None:
+        whole = _cast(column, pa.int64())
+        if whole is not None and not _may_be_padded(column):
+            return Cells(True, True, True, True, False, False, False, False), whole
+        if (numbers := _numbers(column)) is not None:
+            trimmed, values = numbers
+            whole = _cast(trimmed, pa.int64())
+            commas = not any(
+                pc.any(pc.match_substring(some, ".")).as_py() for some in (first, column)
+            )
+            padded = have(PADDED, first if whole is None else column)  # 007.5 is no name
+            cells = Cells(True, whole is not None, True, commas, False, padded, False, False)
+            return cells, values if whole is None else whole
+    if are(COMMA):
+        cells = Cells(True, False, False, True, have(FRACTION), have(PADDED), False, False)
+        return cells, column
+    if are(TRUTH):
+        cells = Cells(True, False, False, False, False, False, True, False)
+        return cells, pc.equal(pc.utf8_lower(column), "true")
+    dates = _dates(column) if _dates(first) is not None else None
+    cells = Cells(True, False, False, False, False, False, False, dates is not None)
+    return cells, column if dates is None else dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +112,29 @@ class Texts:
     @classmethod
     def of(cls, table: Any) -> Texts:
         """What a table of text holds."""
-        return cls(tuple(Cells.of(column) for column in table.columns), table.num_rows)
+        return cls(tuple(understood(column)[0] for column in table.columns), table.num_rows)
 
 
 def typed(table: Any) -> Any:
     """Columns of text as numbers, dates or booleans, where all their cells are."""
     import pyarrow as pa
 
-    def type_of(column: Any) -> Any:
-        return Cells.of(column).type if column.type == pa.string() else column.type
-
     with ThreadPoolExecutor() as threads:  # Arrow lets others work
-        types = list(threads.map(type_of, table.columns))
-    return cast(table, pa.schema(list(zip(table.column_names, types, strict=True))))
+        columns = list(threads.map(_typed, table.columns))
+    return pa.table(columns, names=table.column_names)
+
+
+def _typed(column: Any) -> Any:
+    import pyarrow as pa
+
+    if column.type != pa.string():
+        return column
+    cells, values = understood(column)
+    kind = cells.type
+    if kind == column.type:
+        return column
+    values = values if values.type == kind else _converted(column, kind)
+    return pa.chunked_array([values.combine_chunks()])
 
 
 def cast(table: Any, schema: Any) -> Any:
@@ -153,17 +172,34 @@ def _converted(column: Any, kind: Any) -> Any:
         return pc.cast(pc.replace_substring(pc.utf8_trim_whitespace(column), ",", "."), kind)
 
 
-def _numbers(cells: Any) -> Any:
-    """Cells of numbers without spaces around them, or None if some are no numbers."""
+def _first(column: Any) -> Any:
+    """Some cells that are there."""
+    n = FIRST
+    while len(some := column[:n].drop_null()) < FIRST and n < len(column):
+        n *= FIRST
+    return some[:FIRST]
+
+
+def _anywhere(column: Any) -> Any:
+    """Some cells of all parts of a column."""
+    import pyarrow as pa
+
+    starts = range(0, len(column), len(column) // (SOME // FIRST))
+    parts = (chunk for start in starts for chunk in column[start : start + FIRST].chunks)
+    return pa.chunked_array(parts, column.type)
+
+
+def _numbers(cells: Any) -> tuple[Any, Any] | None:
+    """Cells of numbers without spaces around them, and these; or None if some are no numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for some in (cells, pc.utf8_trim_whitespace(cells)):
-        try:
-            found = pc.cast(some, pa.float64())
-        except pa.ArrowInvalid:
-            continue
-        return some if pc.all(pc.is_finite(found)).as_py() or _written(some) else None
+    for trim in (lambda same: same, pc.utf8_trim_whitespace):
+        some = trim(cells)
+        found = _cast(some, pa.float64())
+        if found is not None:
+            digits = pc.all(pc.is_finite(found)).as_py() or _written(some)
+            return (some, found) if digits else None
     return None
 
 
@@ -174,12 +210,41 @@ def _written(cells: Any) -> bool:
     return bool(pc.all(pc.match_substring_regex(cells, NUMBER)).as_py())
 
 
-def _casts(cells: Any, kind: Any) -> bool:
+def _may_be_padded(cells: Any) -> bool:
+    """Whether some whole number begins with a zero, as 007 and -01 do, and 0x1F."""
+    import pyarrow.compute as pc
+
+    def begin(sign: str) -> bool:
+        longer = pc.greater(pc.binary_length(cells), len(sign))
+        return bool(pc.any(pc.and_(pc.starts_with(cells, sign), longer)).as_py())
+
+    return begin("0") or begin("-0")
+
+
+def _dates(cells: Any) -> Any:
+    """Dates of cells that are written as 2024-01-31, with a time or without, or None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = _cast(cells, pa.timestamp("us"))
+    if found is None:
+        return None
+    lengths = pc.min_max(pc.binary_length(cells)).as_py()
+    days = set(lengths.values()) == {len("2024-01-31")}
+    return found if days or pc.all(pc.match_substring_regex(cells, DATE)).as_py() else None
+
+
+def _cast(cells: Any, kind: Any) -> Any:
+    """Cells of another type, or None if some are not.
+
+    Arrow takes long over each that is not, so that some of all places are tried first.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        pc.cast(cells, kind)
+        if len(cells) > SOME:
+            pc.cast(_anywhere(cells), kind)
+        return pc.cast(cells, kind)
     except pa.ArrowInvalid:
-        return False
-    return True
+        return None

@@ -115,21 +115,27 @@ def _encoding(place: Path) -> tuple[str, bool]:
                 f"Expected a text file, but {place.name!r} is {what or 'not one'}.{hint}"
             )
         decoder, encoding, odd = codecs.getincrementaldecoder("utf-8")(), "utf-8", False
-        ends, windows = 0, 0  # lines, and those that end in a carriage return, too
+        windows, others = (
+            False,
+            False,
+        )  # lines that end in a carriage return, too, and those without
         while block:
-            ends, windows = ends + block.count(b"\n"), windows + block.count(b"\r\n")
-            if encoding == "utf-8":
-                try:
-                    decoder.decode(block)
-                except UnicodeDecodeError:
-                    encoding = "cp1252"
-            odd = odd or any(sign in block for sign in UNDEFINED)
+            n_windows = block.count(b"\r\n") if b"\r" in block else 0
+            windows = windows or n_windows > 0
+            others = others or (block.count(b"\n") > n_windows if n_windows else b"\n" in block)
+            if not block.isascii() or decoder.getstate()[0]:  # most are, which is seen at once
+                if encoding == "utf-8":
+                    try:
+                        decoder.decode(block)
+                    except UnicodeDecodeError:
+                        encoding = "cp1252"
+                odd = odd or any(sign in block for sign in UNDEFINED)
             block = file.read(BLOCK)
         try:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             encoding = "cp1252"
-    return "latin-1" if encoding != "utf-8" and odd else encoding, windows in (0, ends)
+    return "latin-1" if encoding != "utf-8" and odd else encoding, not (windows and others)
 
 
 def _first_lines(place: Path, encoding: str) -> list[str]:

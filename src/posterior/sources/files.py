@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from posterior.sources import csv_layout, databases, parquet_files, workbooks
+from posterior.sources import csv_layout, databases, parquet_files, plain_csv, workbooks
 from posterior.sources.class_folders import documents, holds_classes
 from posterior.sources.connections import check_installed, connection, plain_errors
 from posterior.sources.csv_files import MISSING, quoted, typed
@@ -47,7 +48,9 @@ def read(path: str | Path, part: str | None = None) -> File:
     for table in _each(path, part):
         names = pieces[0].column_names if pieces else table.schema.names
         pieces += [table.schema.empty_table().select(names)]
-        pieces += (piece.select(names) for piece in table.pieces(16 * BATCH_ROWS, None))
+        whole = table.whole() if table.whole is not None else None
+        found = table.pieces(16 * BATCH_ROWS, None) if whole is None else [whole]
+        pieces += (piece.select(names) for piece in found)
         notes += table.notes
         n_files, is_text = n_files + 1, table.is_text
     try:
@@ -146,7 +149,7 @@ def _opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
     if form == "csv":
         layout = csv_layout.layout(place)
         with csv_layout.as_utf8(place, layout) as plain:
-            yield _queried(form, csv_layout.sql(plain, layout), place.name, layout.notes)
+            yield _csv(plain, layout, place.name)
     elif form == "workbook":
         yield in_memory(form, *workbooks.sheet(place, part))
     elif form == "database":
@@ -162,6 +165,17 @@ def _opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
         yield _parquet(file, place)
     else:
         yield _queried(form, f"read_parquet({quoted(str(place))})", place.name)
+
+
+def _csv(place: Path, layout: csv_layout.Layout, name: str) -> OpenedTable:
+    """Cells of text: by DuckDB as they are asked for, or by Arrow at once."""
+    import pyarrow as pa
+
+    def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
+        return _queried("csv", csv_layout.sql(place, layout), name).pieces(rows, columns)
+
+    schema = pa.schema([(column, pa.string()) for column in layout.names])
+    return OpenedTable("csv", schema, pieces, layout.notes, partial(plain_csv.read, place, layout))
 
 
 def _queried(form: str, source: str, name: str, notes: tuple[str, ...] = ()) -> OpenedTable:

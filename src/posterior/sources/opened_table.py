@@ -21,6 +21,7 @@ class OpenedTable:
     schema: Any
     pieces: Pieces
     notes: tuple[str, ...] = ()
+    whole: Callable[[], Any] | None = None  # all rows at once, or None where that is not sooner
 
     @property
     def is_text(self) -> bool:
