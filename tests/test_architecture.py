@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 # Imports point down, from a layer to any layer below it; parts of one layer do not know each other.
 LAYERS = [
     {"app", "lectures"},
-    {"explain", "selection", "plots", "sql", "storage"},
+    {"explain", "javascript", "selection", "plots", "sql", "storage"},
     {"estimators"},
     {"generative", "discriminative", "neighbors"},
     {"readers"},

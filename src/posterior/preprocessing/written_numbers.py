@@ -87,7 +87,7 @@ class WrittenNumbers:
         return {" ": SPACES, "'": f"'{APOSTROPHE}"}.get(self.thousands, self.thousands)
 
     def _value(self, cell: str) -> float:
-        found = _pattern(self).fullmatch(cell)
+        found = pattern_of(self).fullmatch(cell)
         if found is None:
             return np.nan
         body = found["body"]
@@ -105,7 +105,7 @@ class WrittenNumbers:
         bare, letters = as_arrow(cells), letters_of(cells)
         if b"e-" in letters or b"E-" in letters:
             return self._one_by_one(cells)
-        fits = pc.match_substring_regex(bare, f"^(?:{_pattern(self).pattern})$")
+        fits = pc.match_substring_regex(bare, f"^(?:{pattern_of(self).pattern})$")
         if not pc.all(fits).as_py():
             bare = pc.if_else(fits, bare, pa.scalar(None, pa.string()))
         for unit in self.units:
@@ -129,7 +129,7 @@ class WrittenNumbers:
 
 
 @lru_cache(maxsize=256)
-def _pattern(written: WrittenNumbers) -> re.Pattern[str]:
+def pattern_of(written: WrittenNumbers) -> re.Pattern[str]:
     """A cell, in words that both Python and Arrow understand."""
     group = f"[{re.escape(written.signs)}]"
     units = "|".join(map(re.escape, sorted(written.units, key=len, reverse=True)))
