@@ -111,8 +111,10 @@ class Column:
         role = None if self.role is None else self.role.role
         if self.part is not None or self.told is not None or role in ("number", "date"):
             return self.sheet.cell({"kind": "digits", "of": self.number()})
-        self._shown("boolean" if role == "boolean" else "category", levels)
-        read = {} if self.role is None else _marks(self.role, WORDS)
+        known = [*map(str, levels)]
+        self._shown("boolean" if role == "boolean" else "category", known)
+        empty = {"empty": True} if "" in known else {}
+        read = empty if self.role is None else _marks(self.role, WORDS)
         lower = {"lower": True} if role == "boolean" else {}
         return self.sheet.cell({"kind": "word", "column": self.place, **read, **lower})
 
@@ -120,7 +122,7 @@ class Column:
         """The cell as a text, of which some may be known as a whole."""
         known = [level for level in levels if level != self.missing]
         self._shown("category" if known else "text", known)
-        read = {} if self.role is None else _marks(self.role, WORDS)
+        read = {"empty": True} if self.role is None else _marks(self.role, WORDS)
         given = {} if self.missing is None else {"missing": self.missing}
         return self.sheet.cell({"kind": "word", "column": self.place, **read, **given})
 

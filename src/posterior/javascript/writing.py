@@ -15,11 +15,14 @@ from posterior.estimators import TextClassifier
 from posterior.estimators.pool import Pool
 from posterior.javascript import (  # noqa: F401
     cell_tables,
+    dependent_columns,
     joint_models,
     linear_models,
+    mixed_classes,
     normal_classes,
     pools,
     table_models,
+    word_counts,
 )
 from posterior.javascript.descriptions import described
 from posterior.javascript.sheet import NUMBERS, WORDS, Described, Sheet
@@ -38,7 +41,7 @@ PARTS = {  # of the runtime, in their order, by what they are needed for
     "normal": ("normal",),
     "tables": ("tables",),
     "networks": ("network", "averaged"),
-    "whole_rows": ("rows",),
+    "whole_rows": ("whole_row",),
     "words": ("words",),
     "mixtures": ("mixture",),
     "pools": ("pool", "column"),

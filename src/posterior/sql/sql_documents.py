@@ -16,7 +16,7 @@ from posterior.data.typing import Array, Floats
 from posterior.estimators.text import TextClassifier
 from posterior.estimators.text.base import own_steps
 from posterior.readers.documents import Documents
-from posterior.sql.characters import letters, lower_case, white_space
+from posterior.text.characters import letters, lower_case, white_space
 from posterior.sql.expressions import (
     SQL,
     cases,
