@@ -15,6 +15,9 @@ from posterior.javascript.descriptions import described, summed
 from posterior.javascript.sheet import Column, Described
 from posterior.readers.cells import CellColumns
 
+NOISE = 4e-15  # of a difference that is zero but for rounding
+CLOSE = 2e-14  # how near a table must come by its steps: a thousand tables are within 1e-12
+
 
 @described.register
 def _(model: Additive, columns: Sequence[Column]) -> Described:
@@ -68,9 +71,27 @@ def _trimmed(term: Term, unseen: Sequence[bool]) -> Term:
 
 
 def _table(term: Term, codes: Sequence[int], name: int) -> Described:
-    values: Floats = np.ascontiguousarray(term.table)
-    made = {"name": name, "cells": [codes[j] for j in term.columns], "values": values.ravel()}
+    made = {"name": name, "cells": [codes[j] for j in term.columns], **_values(term.table)}
     return {**made, "groups": [_runs(group) for group in term.groups]}
+
+
+def _values(table: Floats) -> Described:
+    """All numbers of a table, or where it steps.
+
+    A table of boosted trees is level between their cuts: of its differences along all axes few are
+    not zero, and their sums along all axes are the table again.
+    """
+    axes = range(table.ndim - 1)
+    steps = table
+    for axis in axes:
+        steps = np.diff(steps, axis=axis, prepend=0.0)
+    kept = np.abs(steps).max(axis=-1) > NOISE
+    again = np.where(kept[..., None], steps, 0.0)
+    for axis in axes:
+        again = again.cumsum(axis=axis)
+    if 2 * np.count_nonzero(kept) > kept.size or np.abs(again - table).max() > CLOSE:
+        return {"values": table.ravel()}
+    return {"at": np.diff(np.flatnonzero(kept), prepend=0), "steps": steps[kept].ravel()}
 
 
 def _runs(group: Array) -> list[int]:

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from posterior.families.family import Support
-from posterior.generative.evidence_terms import TOGETHER
 from posterior.preprocessing.dates import COUNTS, WrittenDates
 from posterior.preprocessing.dates import pattern_of as date_pattern
 from posterior.preprocessing.roles import ColumnRole
@@ -74,7 +73,8 @@ class Sheet:
 
     def name(self, *terms: Any) -> int:
         """The place of the name of a term, of one column or of several together."""
-        return self.names.place(TOGETHER.join(dict.fromkeys(map(str, terms))))
+        parts = [self.names.place(term) for term in dict.fromkeys(map(str, terms))]
+        return parts[0] if len(parts) == 1 else self.names.place(parts)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, Literal
@@ -11,8 +12,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data.names import feature_names, plain
+from posterior.data.typing import Array
 from posterior.estimators import TextClassifier
 from posterior.estimators.pool import Pool
+from posterior.generative.evidence_terms import TOGETHER
 from posterior.javascript import (  # noqa: F401
     cell_tables,
     dependent_columns,
@@ -60,7 +63,8 @@ def written(model: Any, form: Form) -> str:
     needed = {word for part in READ for word in _words(found[part])}
     chosen = [name for name, kinds in PARTS.items() if needed.intersection(kinds)]
     parts = [_runtime(name) for name in (*FIRST, *chosen, *LAST)]
-    body = "\n".join([f"const description = {_json(found)};\n", *parts])
+    told = f"const description = unpacked({_json(found)});\n"
+    body = "\n".join([_runtime("unpacking"), told, *parts])
     if form == "module":
         return f"{body}\nexport {{ {EXPORTED} }};\n"
     return f"(() => {{\n{body}\nreturn {{ {EXPORTED} }};\n}})()"
@@ -74,6 +78,7 @@ def description(model: Any) -> Described:
     told = {"classes": [plain(c) for c in found["classes"]], "columns": sheet.columns}
     read = {"cells": sheet.cells.values, "vectors": sheet.vectors.values}
     known = {"lists": sheet.lists.values, "names": sheet.names.values, "models": sheet.models}
+    known["together"] = TOGETHER
     marks = {WORDS: sorted(text_cells.WORDS), NUMBERS: sorted(text_cells.MARKS)}
     used = {cell.get("marks") for cell in sheet.cells.values}
     known["marks"] = {kind: words for kind, words in marks.items() if kind in used}
@@ -114,12 +119,19 @@ def _json(found: Described) -> str:
     return text.replace("<", "\\u003c")
 
 
+def _packed(values: Array) -> Any:
+    """A list of numbers, or the bytes of their doubles, whichever is shorter; both are exact."""
+    listed = _plain(values.tolist())
+    coded = b64encode(np.asarray(values, "<f8").tobytes()).decode("ascii")
+    return listed if len(json.dumps(listed)) <= len(coded) + 12 else {"f64": coded}
+
+
 def _plain(value: Any) -> Any:
     """Lists and whole numbers, as short as they can be written."""
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return _packed(value) if value.ndim == 1 else [_plain(each) for each in value]
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]
     value = plain(value)

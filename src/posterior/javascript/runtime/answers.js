@@ -39,6 +39,13 @@ class Reading {
 
 const { classes, columns } = description;
 
+// The name of a term: of one column, or of several together.
+function nameOf(name) {
+  if (typeof name === "string") return name; // a word of a text
+  const told = description.names[name];
+  return typeof told === "string" ? told : told.map(nameOf).join(description.together);
+}
+
 /** log p(k | x) of each class, in the order of `classes`. */
 function scores(row) {
   return whole.said(new Reading(row));
@@ -56,10 +63,9 @@ function predict(row) {
  * odds between classes, before probabilities are calibrated.
  */
 function explain(row) {
-  const found = new Map(whole.terms.map((name) => [description.names[name], classes.map(() => 0)]));
+  const found = new Map(whole.terms.map((name) => [nameOf(name), classes.map(() => 0)]));
   const prior = whole.told(new Reading(row), (name, scores) => {
-    const key = typeof name === "number" ? description.names[name] : name;
-    const before = found.get(key);
+    const key = nameOf(name), before = found.get(key);
     found.set(key, before ? before.map((value, k) => value + scores[k]) : [...scores]);
   });
   const terms = Array.from(found, ([name, evidence]) => ({ name, evidence }));

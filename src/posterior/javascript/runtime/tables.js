@@ -9,10 +9,28 @@ function unrolled(runs) {
   return out;
 }
 
+// A table by its steps: their sums along all axes.
+function stepped({ at, steps }, sizes, outputs) {
+  const values = new Array(sizes.reduce((n, size) => n * size, outputs)).fill(0);
+  let place = 0;
+  at.forEach((gap, i) => {
+    place += gap;
+    for (let o = 0; o < outputs; o++) values[place * outputs + o] = steps[i * outputs + o];
+  });
+  let stride = outputs;
+  for (const size of [...sizes].reverse()) {
+    for (let i = stride; i < values.length; i++) {
+      if (Math.floor(i / stride) % size) values[i] += values[i - stride];
+    }
+    stride *= size;
+  }
+  return values;
+}
+
 PARTS.tables = ({ tables, outputs }) => {
-  const made = tables.map(({ name, cells, groups, values }) => {
-    const own = groups.map(unrolled);
-    return { name, cells, values, own, sizes: own.map((group) => Math.max(...group) + 1) };
+  const made = tables.map(({ name, cells, groups, ...table }) => {
+    const own = groups.map(unrolled), sizes = own.map((group) => Math.max(...group) + 1);
+    return { name, cells, own, sizes, values: table.values ?? stepped(table, sizes, outputs) };
   });
   return (at, tell) => {
     for (const { name, cells, values, own, sizes } of made) {
