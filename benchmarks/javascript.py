@@ -46,7 +46,7 @@ writeFileSync("told.json", JSON.stringify({ terms, seconds }, finite));
 """
 CITIES = ["Rome", "Oslo", "Köln", "</script>"]
 WORDS = (
-    "the of Straße ΣΊΣΥΦΟΣ İstanbul naïve über cat DOG don't e-mail 42 x_y 漢字 𝔘nicode ﬁne ǅ ı ſ "
+    "the of Straße ΣΊΣΥΦΟΣ İstanbul naïve über cat DOG don't e-mail 42 x_y 漢字 \U0001d518nicode ﬁne ǅ \u0131 \u017f "
     "Ω price offer bad good"
 ).split()
 
@@ -159,7 +159,7 @@ def of_counts(model: Any, missing: bool = False) -> Callable[[int], Case]:
 
 def of_shop(model: Any, *columns: str) -> Callable[[int], Case]:
     def made(n: int) -> Case:
-        (X, y), (rows, _) = shop(800, 0), shop(n, 5, odd=0.1)
+        (X, y), (rows, _) = shop(400, 0), shop(n, 5, odd=0.1)
         names = list(columns) or list(X)
         return Case(model.fit(X[names], y), rows[names], rows[names])
 

@@ -46,9 +46,9 @@ def normal_part(
     """The density, in the shortest form that measures a row."""
     apart = family.kind not in ("shared", "diagonal", "spherical") or p.freedom is not None
     made: Described = {"kind": "normal", "x": row.vector(), "mean": p.mean}
-    if p.freedom is not None:
-        made |= {"shape": "student", "heights": _heights(p), "spread": p.freedom * p.stretch}
-        made["freedom"] = p.freedom
+    if p.freedom is not None and p.stretch is not None:
+        made |= {"shape": "student", "heights": _heights(p.mean, p.freedom, p.stretch)}
+        made |= {"freedom": p.freedom, "spread": p.freedom * p.stretch}
     elif family.kind == "shared":
         made |= {"shape": "shared", "weight": linear_terms(p)[0]}
     else:
@@ -69,10 +69,9 @@ def _names(row: NumberRow, apart: bool, last: str) -> Described:
     return {"names": [name(term) for term in row.names], "beyond": [*pairs, name(last)]}
 
 
-def _heights(p: MultivariateGaussianParameters) -> Floats:
+def _heights(mean: Floats, freedom: Floats, stretch: Floats) -> Floats:
     """log Γ((v + r) / 2) / Γ(v / 2) - ½ r log(π v s), of classes and ranks (k, d + 1)"""
-    assert p.freedom is not None and p.stretch is not None
-    rank, v = np.arange(p.mean.shape[1] + 1), p.freedom[:, None]
+    rank, v = np.arange(mean.shape[1] + 1), freedom[:, None]
     scale = special.gammaln(0.5 * (v + rank)) - special.gammaln(v / 2)
-    scale -= 0.5 * rank * np.log(v * p.stretch[:, None] / 2)
+    scale -= 0.5 * rank * np.log(v * stretch[:, None] / 2)
     return np.asarray(scale - 0.5 * rank * LOG_2PI)

@@ -30,6 +30,7 @@ from posterior.javascript import (  # noqa: F401
 from posterior.javascript.descriptions import described
 from posterior.javascript.sheet import NUMBERS, WORDS, Described, Sheet
 from posterior.preprocessing import text_cells
+from posterior.readers.documents import Documents
 
 Form = Literal["module", "object"]
 FIRST, LAST = ("cells", "scores"), ("answers",)
@@ -75,22 +76,29 @@ def description(model: Any) -> Described:
     sheet = Sheet()
     columns = [sheet.column(name) for name in _names(model)]
     found = described(model, columns)
-    told = {"classes": [plain(c) for c in found["classes"]], "columns": sheet.columns}
-    read = {"cells": sheet.cells.values, "vectors": sheet.vectors.values}
-    known = {"lists": sheet.lists.values, "names": sheet.names.values, "models": sheet.models}
-    known["together"] = TOGETHER
     marks = {WORDS: sorted(text_cells.WORDS), NUMBERS: sorted(text_cells.MARKS)}
     used = {cell.get("marks") for cell in sheet.cells.values}
-    known["marks"] = {kind: words for kind, words in marks.items() if kind in used}
-    return {**told, **read, **known, "model": found}
+    return {
+        "classes": [plain(c) for c in found["classes"]],
+        "columns": sheet.columns,
+        "cells": sheet.cells.values,
+        "vectors": sheet.vectors.values,
+        "lists": sheet.lists.values,
+        "names": sheet.names.values,
+        "together": TOGETHER,
+        "marks": {kind: words for kind, words in marks.items() if kind in used},
+        "models": sheet.models,
+        "model": found,
+    }
 
 
 def _names(model: Any) -> list[str]:
     """What the columns are called; those of an array by their places, documents "text"."""
     first = model.fitted_.members[0] if isinstance(model, Pool) else model
     if isinstance(first, TextClassifier):
-        column = first.settled().reader.column
-        return ["text" if column is None else str(column)]
+        reader = first.settled().reader
+        assert isinstance(reader, Documents)
+        return ["text" if reader.column is None else str(reader.column)]
     if not hasattr(model, "n_features_in_"):
         described(model, [])  # not a model of columns, and says so
     names = feature_names(model)
