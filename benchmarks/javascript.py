@@ -46,8 +46,8 @@ writeFileSync("told.json", JSON.stringify({ terms, seconds }, finite));
 """
 CITIES = ["Rome", "Oslo", "Köln", "</script>"]
 WORDS = (
-    "the of Straße ΣΊΣΥΦΟΣ İstanbul naïve über cat DOG don't e-mail 42 x_y 漢字 \U0001d518nicode ﬁne ǅ \u0131 \u017f "
-    "Ω price offer bad good"
+    "the of Straße ΣΊΣΥΦΟΣ İstanbul naïve über cat DOG don't e-mail 42 x_y 漢字 "
+    "\U0001d518nicode ﬁne ǅ \u0131 \u017f Ω price offer bad good"
 ).split()
 
 

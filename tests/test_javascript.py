@@ -334,6 +334,22 @@ def test_the_module_of_an_additive_model_is_small():
     assert len(to_javascript(case.model)) < 200_000
 
 
+def test_the_command_writes_the_module(tmp_path):
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from posterior.app.cli.commands_app import app
+
+    X, y = numbers(60, 0)
+    model = posterior.GaussianNB().fit(X, y)
+    posterior.save(model, tmp_path / "m.posterior")
+    told = CliRunner().invoke(app, ["javascript", str(tmp_path / "m.posterior")])
+    assert told.exit_code == 0
+    assert told.stdout == to_javascript(model)
+    told = CliRunner().invoke(app, ["javascript", str(tmp_path / "m.posterior"), "--json"])
+    assert json.loads(told.stdout)["javascript"] == to_javascript(model)
+
+
 # --- what cannot be written -----------------------------------------------------------------------
 
 
