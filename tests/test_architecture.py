@@ -22,7 +22,7 @@ ROOT = ""  # posterior/__init__.py, which gathers the public names and may impor
 # Imports point down, from a layer to any layer below it; parts of one layer do not know each other.
 LAYERS = [
     {"app", "lectures"},
-    {"explain", "selection", "plots", "sql", "storage"},
+    {"explain", "javascript", "selection", "plots", "sql", "storage"},
     {"estimators"},
     {"generative", "discriminative", "neighbors"},
     {"readers"},

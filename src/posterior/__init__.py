@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         VarianceFloor,
     )
     from posterior.generative.hypotheses import Hypotheses
+    from posterior.javascript import to_javascript
     from posterior.preprocessing import KBinsDiscretizer, SupervisedDiscretizer
     from posterior.sql import to_sql
     from posterior.storage import ModelFileError, load, save
@@ -123,6 +124,7 @@ __all__ = [  # noqa: RUF022 - in the order of their letters
     "predict_frame",
     "save",
     "threads",
+    "to_javascript",
     "to_sql",
 ]
 __all__ += _FAMILIES.values()
@@ -130,9 +132,9 @@ __all__.sort()
 
 # Where the names live, in the order of how much each part loads.
 _HOMES = ["estimators", "data.errors", "engines", "families", "text", "preprocessing"]
-_HOMES += ["storage", "sql", "generative.hypotheses"]
+_HOMES += ["storage", "sql", "javascript", "generative.hypotheses"]
 _PARTS = {"data", "datasets", "engines", "estimators", "evaluation", "explain", "families"}
-_PARTS |= {"lectures", "plots", "preprocessing", "selection", "sql", "storage"}
+_PARTS |= {"javascript", "lectures", "plots", "preprocessing", "selection", "sql", "storage"}
 
 if not TYPE_CHECKING:  # checkers read the imports above, and know a misspelled name
 

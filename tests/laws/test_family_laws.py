@@ -46,10 +46,7 @@ def test_scores_are_the_sum_of_the_evidence(kind, random, d):
     assert_allclose(contrast, contrast[:, :1] + np.zeros(K), atol=1e-7 * np.abs(expected).max())
 
 
-SAID = [name for name in OF_ARRAYS if name != "kernel"]  # a sum of as many terms as rows
-
-
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", OF_ARRAYS)
 @share(10)
 @given(random=randoms, d=n_columns)
 def test_symbols_say_what_the_evidence_does(name, random, d):

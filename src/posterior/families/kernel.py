@@ -13,6 +13,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Scorer, refuse_open
 from posterior.families.gaussian import LOG_2PI
 from posterior.families.priors import ONE_ROW, PseudoRows
+from posterior.families.symbols import Cells, Expression, Formula, Kernels, Number
 from posterior.statistics.histograms import Histograms
 
 NORMAL = 1.06  # of the normal reference rule
@@ -155,6 +156,17 @@ class Kernel(Family[Histograms, KernelParameters]):
         """A weight of each value of each group but the last, and a width."""
         return sum(int(np.count_nonzero(W)) for W in parameters.weight)
 
+    def formula(self, parameters: KernelParameters, cells: Cells) -> list[Formula]:
+        scores: dict[tuple[int, int], Expression] = {}
+        for k, j, width, v, w in _kernels(parameters):
+            at, log_w = tuple(v.tolist()), tuple(np.log(w).tolist())
+            scores[k, j] = Kernels(cells[j], at, log_w, width, float(_height(width, w)))
+        groups = range(len(parameters.width))
+        return [
+            Formula.of(x, (scores.get((k, j), Number(0.0)) for k in groups))
+            for j, x in enumerate(cells)
+        ]
+
     def silent(self, statistics: Histograms) -> Sequence[int]:
         return [j for j, (v, _) in enumerate(statistics.points()) if len(v) == 1]
 
@@ -188,8 +200,12 @@ def _log_kernels(x: Floats, v: Floats, w: Floats, width: Floats) -> Floats:
         terms = np.log(w) - 0.5 * z * z
         top = terms.max(axis=1, keepdims=True, initial=-np.inf)
         total = np.log(np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=1))
-        height = np.log(width) + 0.5 * LOG_2PI + np.log(w.sum(axis=-1))
-        return np.asarray(top[:, 0] + total - height)
+        return np.asarray(top[:, 0] + total - _height(width, w))
+
+
+def _height(width: Floats | float, w: Floats) -> Floats:
+    """log h √2π Σ w"""
+    return np.asarray(np.log(width) + 0.5 * LOG_2PI + np.log(w.sum(axis=-1)))
 
 
 def _kernels(parameters: KernelParameters) -> Iterator[tuple[int, int, float, Floats, Floats]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -12,9 +13,18 @@ from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_scorer, dense
-from posterior.families.multinomial import check_finite, weighed, without_gamma
+from posterior.families.multinomial import check_finite, weighed
 from posterior.families.priors import ONE_ROW, PseudoRows, pseudo_log_likelihood
-from posterior.families.symbols import Cells, Formula, Known
+from posterior.families.symbols import (
+    Cell,
+    Cells,
+    Expression,
+    Formula,
+    Known,
+    LogGamma,
+    Number,
+    Within,
+)
 from posterior.kernels import pairs
 from posterior.statistics.moments import Totals
 
@@ -132,9 +142,10 @@ class Poisson(Family[Totals, PoissonParameters]):
         return Summed(Totals)
 
     def formula(self, parameters: PoissonParameters, cells: Cells) -> list[Formula]:
-        """xⱼ log λ_kj - λ_kj"""
+        """xⱼ log λ_kj - λ_kj; of an uncertain rate, the negative binomial up to log xⱼ!"""
         if parameters.rows is not None:
-            raise without_gamma("rates that are known")
+            pairs = zip(cells, parameters.rate.T.tolist(), parameters.rows.T.tolist(), strict=True)
+            return [Formula.of(x, map(partial(_uncertain, x), rate, n)) for x, rate, n in pairs]
         with np.errstate(divide="ignore"):
             log_rate = np.log(np.asarray(parameters.rate, np.float64))
         slopes, rates = log_rate.tolist(), parameters.rate.tolist()
@@ -148,6 +159,15 @@ class Poisson(Family[Totals, PoissonParameters]):
             )
             for j, x in enumerate(cells)
         ]
+
+
+def _uncertain(x: Cell, rate: float, rows: float) -> Expression:
+    """log Γ(r + x) / Γ(r) + r log n / (n + 1) - x log (n + 1),  r = λ n events in n rows"""
+    events = rate * rows
+    if events == 0:
+        return Known(x, Within(x, 0.0, 0.0, Number(0.0), Number(-np.inf)))
+    height = events * np.log(rows / (rows + 1)) - special.gammaln(events)
+    return Known(x, LogGamma(events + x) - float(np.log(rows + 1)) * x + float(height))
 
 
 def _log_factorials(X: Array | SparseRows) -> Floats:

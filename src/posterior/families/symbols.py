@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import special
 
 from posterior.data.typing import Array, Floats
 
@@ -125,6 +126,16 @@ class Log(Expression):
 
 
 @dataclass(frozen=True, slots=True)
+class LogGamma(Expression):
+    """log Γ"""
+
+    of: Expression
+
+    def at(self, cells: Mapping[Cell, Array]) -> Floats:
+        return np.asarray(special.gammaln(self.of.at(cells)))
+
+
+@dataclass(frozen=True, slots=True)
 class Abs(Expression):
     """The distance to zero."""
 
@@ -189,6 +200,23 @@ class Lookup(Expression):
         known = dict(zip(self.levels, self.values, strict=True)) | {None: 0.0}
         column = cells[Cell(self.cell.name, self.cell.place)]
         return np.array([known.get(level, self.otherwise) for level in column.tolist()])
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels(Expression):
+    """log Σ exp(wᵢ - ½ ((x - vᵢ) / h)²) - height; 0 where the cell is missing."""
+
+    cell: Cell
+    values: tuple[float, ...]
+    log_weights: tuple[float, ...]
+    width: float
+    height: float
+
+    def at(self, cells: Mapping[Cell, Array]) -> Floats:
+        x = self.cell.at(cells)
+        z = (x[:, None] - np.array(self.values)) / self.width
+        total = special.logsumexp(np.array(self.log_weights) - 0.5 * z * z, axis=1)
+        return np.where(np.isnan(x), 0.0, total - self.height)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _float(cell: str) -> float:
 
 
 @lru_cache
-def _pattern(form: str) -> re.Pattern[str]:
+def pattern_of(form: str) -> re.Pattern[str]:
     if form == "time":
         return re.compile(rf"\s*{_TIME}\s*")
     return re.compile(rf"\s*{FORMS[form]}(?:(?:T|,?\s+){_TIME})?\s*")
@@ -115,7 +115,7 @@ def _fields(cells: Texts, form: str) -> dict[str, Floats]:
             return _by_arrow(cells, form)
         except ModuleNotFoundError:
             pass
-    pattern = _pattern(form)
+    pattern = pattern_of(form)
     known = [field for field in _FIELDS if field in pattern.groupindex]
     found = {field: np.full(len(cells), np.nan) for field in known}
     for i, cell in enumerate(listed(cells)):
@@ -156,7 +156,7 @@ def _by_arrow(cells: Texts, form: str) -> dict[str, Floats]:
     """The same of many cells: each different text of a field is looked at once."""
     import pyarrow.compute as pc
 
-    pattern = _pattern(form)
+    pattern = pattern_of(form)
     parts = pc.extract_regex(as_arrow(cells), f"^(?:{pattern.pattern})$")
     found = {}
     for field in _FIELDS:

@@ -80,7 +80,7 @@ class WrittenNumbers:
         return {" ": SPACES, "'": f"'{APOSTROPHE}"}.get(self.thousands, self.thousands)
 
     def _value(self, cell: str) -> float:
-        found = _pattern(self).fullmatch(cell)
+        found = pattern_of(self).fullmatch(cell)
         return np.nan if found is None else float(self._digits(found)) * _factor(found)
 
     def _digits(self, found: re.Match[str]) -> str:
@@ -97,7 +97,7 @@ class WrittenNumbers:
         """The same of many cells: those of one shape are read in one way."""
         factors = np.full(len(shapes.texts), np.nan)
         for i, shape in enumerate(shapes.texts):
-            if (found := _pattern(self).fullmatch(shape)) is not None:
+            if (found := pattern_of(self).fullmatch(shape)) is not None:
                 factors[i] = _factor(found)
                 if self._digits(found) != digits_of(shape, self.decimal):
                     return self._one_by_one(shapes.cells)  # an exponent, or a unit as Rs.
@@ -106,7 +106,7 @@ class WrittenNumbers:
 
 
 @lru_cache(maxsize=256)
-def _pattern(written: WrittenNumbers) -> re.Pattern[str]:
+def pattern_of(written: WrittenNumbers) -> re.Pattern[str]:
     """A cell, in words that both Python and Arrow understand."""
     group = f"[{re.escape(written.signs)}]"
     units = "|".join(map(re.escape, sorted(written.units, key=len, reverse=True)))

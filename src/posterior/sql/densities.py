@@ -11,12 +11,15 @@ import numpy as np
 from sqlglot import exp
 
 from posterior.families.family import AnyFamily
+from posterior.families.multinomial import without_gamma
 from posterior.families.symbols import (
     Abs,
     Cell,
     Expression,
+    Kernels,
     Known,
     Log,
+    LogGamma,
     Lookup,
     Number,
     Steps,
@@ -104,6 +107,17 @@ class Writer:
     @sql.register
     def _(self, formula: Log, read: Read = "number") -> SQL:
         return log(self.sql(formula.of, read))
+
+    @sql.register
+    def _(self, formula: LogGamma, read: Read = "number") -> SQL:
+        raise without_gamma("rates that are known")
+
+    @sql.register
+    def _(self, formula: Kernels, read: Read = "number") -> SQL:
+        raise TypeError(
+            "Expected densities of a few numbers, got Kernel, which adds up as many as there are "
+            'values, too many for a query. Name another family, such as "binned".'
+        )
 
     @sql.register
     def _(self, formula: Abs, read: Read = "number") -> SQL:

@@ -16,7 +16,6 @@ from posterior.data.typing import Array, Floats
 from posterior.estimators.text import TextClassifier
 from posterior.estimators.text.base import own_steps
 from posterior.readers.documents import Documents
-from posterior.sql.characters import letters, lower_case, white_space
 from posterior.sql.expressions import (
     SQL,
     cases,
@@ -41,6 +40,7 @@ from posterior.sql.sql_calibration import calibrated
 from posterior.sql.sql_columns import TABLE, Column, source_names
 from posterior.sql.sql_scores import Scores, Term, scores
 from posterior.text.analysis import TermSettings, shortest_run
+from posterior.text.characters import letters, lower_case, white_space
 from posterior.text.damping import FINE, MOST, UNIT, Damping
 from posterior.text.term_weights import WeighedTerms
 

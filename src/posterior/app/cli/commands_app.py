@@ -58,6 +58,7 @@ for function in (
     predict_commands.sample,
     clustering.cluster,
     model_commands.sql,
+    model_commands.javascript,
     model_commands.serve,
 ):
     add_command(app, function)

@@ -1,4 +1,4 @@
-"""posterior inspect, sql, serve: a model file shown, as a query, and over HTTP."""
+"""posterior inspect, sql, javascript, serve: a model file shown, as code, and over HTTP."""
 
 from __future__ import annotations
 
@@ -158,6 +158,16 @@ def sql(
     if not json:
         typer.echo(query)  # as it is: a name may look like markup
     return Answer({"file": model, "dialect": dialect, "table": table, "sql": query})
+
+
+def javascript(model: MODEL, json: JSON = False) -> Answer:
+    """Write the model as a JavaScript module, to answer in a page or in Node."""
+    from posterior.javascript import to_javascript
+
+    text = to_javascript(models.load(model))
+    if not json:
+        typer.echo(text, nl=False)
+    return Answer({"file": model, "javascript": text})
 
 
 def _classes(model: Any) -> Any:

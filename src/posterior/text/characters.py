@@ -1,4 +1,4 @@
-"""Characters as Python knows them, listed for databases that have tables of their own."""
+"""Characters as Python knows them, listed for those that have tables of their own."""
 
 from __future__ import annotations
 

@@ -1,0 +1,18 @@
+// Classes that are mixtures: log p(c | x) = log Σ p(k | x) of the components k of c.
+
+MODELS.mixture = ({ components, of_class: ofClass, terms, classes: labels, calibrators }) => {
+  const parts = model(components), correct = corrections(calibrators);
+  return {
+    terms,
+    said(at) {
+      const log = parts.said(at);
+      return correct(labels.map((_, c) => logSum(log.filter((__, k) => ofClass[k] === c))));
+    },
+    told() {
+      throw new TypeError(
+        "Expected a model whose scores are sums over columns to explain, got classes of several " +
+        "components. Fit it with n_components=1.",
+      );
+    },
+  };
+};
