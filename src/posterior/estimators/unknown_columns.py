@@ -1,9 +1,9 @@
 """Predictions of a model of a table that is not told some of its columns.
 
 A missing cell is left out: naive Bayes and networks drop its term, discriminants integrate it out,
-neighbors measure by the other columns. Three models know better than that. An additive model has
-learned a number for missing cells, so its tables of the column are set to zero, which is their mean;
-logistic regression takes the mean of what the column became; models of words read the other texts.
+neighbors measure by the other columns. An additive model has learned numbers for missing cells:
+its tables of the column are left out instead, each of which is zero on average. Logistic regression
+takes the mean of what the column became, and models of words read the other texts.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _cells(table: Any, places: Sequence[Sequence[int]]) -> Any:
     for j, name in enumerate(table.columns):
         column = table.get_column(name)
         number = frames.kind(column) == "number"
-        cells = frames.numbers(column) if number else np.array(column.to_list() + [None], object)
+        cells = frames.numbers(column) if number else np.array([*column.to_list(), None], object)
         tiled = np.tile(cells[:n], (sets, 1))
         tiled[[i for i, some in enumerate(places) if j in some]] = np.nan if number else None
         columns[name] = tiled.ravel() if number else tiled.ravel().tolist()

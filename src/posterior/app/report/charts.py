@@ -13,6 +13,7 @@ from posterior.app.report.report_schema import (
     CandidateFacts,
     CategoryDistribution,
     Facts,
+    LearningCurve,
     LearningCurves,
     Measure,
     NumberDistribution,
@@ -83,7 +84,11 @@ def _near(models: Sequence[CandidateFacts], name: str) -> list[CandidateFacts]:
 
 
 def _error(found: Measure) -> float:
-    return math.nan if found.standard_error is None else found.standard_error
+    return _known(found.standard_error)
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _reliabilities(found: Sequence[Reliability]) -> list[Figure]:
@@ -145,7 +150,7 @@ def _learning(learning: LearningCurves) -> list[Figure]:
     figures = []
     for name, said in (("log_loss", "log loss"), ("accuracy", "accuracy")):
         curves = {
-            f"{curve.name} ({curve.kind})": (
+            _curve_name(curve): (
                 [p.rows for p in curve.points],
                 [p.scores()[name].value for p in curve.points],
                 [_error(p.scores()[name]) for p in curve.points],
@@ -159,19 +164,38 @@ def _learning(learning: LearningCurves) -> list[Figure]:
     return figures
 
 
+def _curve_name(curve: LearningCurve) -> str:
+    """The chosen model by name; the two beside it as what they are."""
+    return f"{curve.name} ({curve.kind})"
+
+
 def _evidence(facts: Facts) -> list[Figure]:
-    if not facts.evidence:
+    """What the chosen model loses without each column, and how far each moves its odds."""
+    if len(facts.evidence) < 2:
         return []
-    chart = plots.evidence(
-        shortened([f.name for f in facts.evidence], 40),
-        [f.weight for f in facts.evidence],
-        "mean weight of evidence, in nats",
+    names = shortened([f.name for f in facts.evidence], 40)
+    rises = plots.evidence(
+        names,
+        [f.log_loss_rise for f in facts.evidence],
+        "rise of log loss without the column",
+        [_known(f.log_loss_rise_error) for f in facts.evidence],
     )
+    told = figure("importance", rises, "Log loss without each column").said
     said = (
-        "How far a column moves the odds of a row's own class against the best other class, "
-        "on average, in the naive Bayes model; one nat multiplies odds by 2.7."
+        f"{told} By how much log loss rises on held-out rows when the chosen model has to predict "
+        "without a column. Below zero, it predicts better without it."
     )
-    return [figure("evidence", chart, "Mean weight of evidence", said)]
+    weights = plots.evidence(
+        names, [f.weight for f in facts.evidence], "mean weight of evidence, in nats"
+    )
+    moved = (
+        "How far a column moves the log odds of a row's own class against the strongest other "
+        "one, on average, whether rightly or not; one nat multiplies odds by 2.7."
+    )
+    return [
+        figure("importance", rises, "Log loss without each column", said),
+        figure("evidence", weights, "Weight of evidence", moved),
+    ]
 
 
 def _distributions(facts: Facts, classes: list[str], target: str) -> list[Figure]:

@@ -62,7 +62,7 @@ SECTIONS = {
     "reliability": "Can the probabilities be trusted?",
     "mistakes": "Where it goes wrong",
     "learning": "What more rows are worth",
-    "evidence": "Evidence of each column",
+    "evidence": "Importance of each column",
     "distributions": "How the classes differ",
     "boundary": "The two most informative columns",
     "rows": "Rows to look at",

@@ -17,7 +17,7 @@ from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, Pace, boosted
 from posterior.discriminative.additive.cell_parts import CellParts, GatherCells, check_boosting
 from posterior.discriminative.additive.cell_rows import MANY_ROWS, CellRows
-from posterior.discriminative.additive.convex import Engine, convex
+from posterior.discriminative.additive.convex import ROUGH, Engine, convex
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.readers.cells import CellColumns, LookAtCells
 from posterior.readers.labels import Labels
@@ -96,7 +96,8 @@ class AdditiveRule:
         """At the pace and rounds, or the penalties, of a model of other rows, however many."""
         if self.convex is not None and before.C:
             with self.convex.one_thread():
-                tables = convex(rows, before.reader, len(before.C) > 1, before.C, self.threads)
+                given = (before.reader, len(before.C) > 1, before.C)
+                tables = convex(rows, *given, self.threads, stop=ROUGH)
             return FittedAdditive.of_convex(before.reader, labels, rows, tables)
         paces = [pace for n in (0, MANY_ROWS) for pace in self.paces(n) if pace.name == before.pace]
         found = self._boosted(before.reader, rows, paces, before.n_rounds)

@@ -144,7 +144,7 @@ class FittedAdditive:
         return answers(self.by_class(self.scores(X, engine)), self.calibrator, wanted)
 
     def log_posterior_without(self, X: Any, columns: Sequence[Collection[int]]) -> Floats:
-        """log p(k | x) (sets, n, k), each set of columns as values never seen, which add nothing."""
+        """log p(k | x) (sets, n, k), each set of columns as values never seen: they add nothing."""
         features = self.reader.read(X)
         self.reader.check(features)
         codes, sizes = self.reader.codes(features), self.reader.sizes

@@ -6,6 +6,7 @@ learned, they have learned from the other folds alone.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,18 +36,19 @@ class FoldModels:
     @classmethod
     def of(cls, fitted: FittedPool, rows: DealtRows) -> FoldModels:
         """Learn every member again without each fold that is held out."""
-        copies = {}
+        copies: dict[int, FittedPool] = {}
         for fold in np.unique(rows.folds[rows.held_out]).tolist():
-            gone = np.flatnonzero(rows.folds == fold)
-            copies[int(fold)] = learned_without(fitted, rows, gone)
+            with suppress(ValueError, np.linalg.LinAlgError):  # too few rows are left for a model
+                copies[fold] = learned_without(fitted, rows, np.flatnonzero(rows.folds == fold))
         return cls(fitted, rows, copies)
 
     def some(self, most: int) -> Integers:
         """Rows held out, by class and content: as many of each fold, evenly among them."""
         held = self.rows.held_out
+        folds = self.rows.folds[held]
+        held, folds = (each[np.isin(folds, [*self.copies])] for each in (held, folds))
         if len(held) <= most:
             return held
-        folds = self.rows.folds[held]
         parts = []
         for fold in self.copies:
             own = held[folds == fold]
@@ -88,9 +90,9 @@ class FoldModels:
             out[:, place] = [floored(each) for each in log_softmax(total, axis=2)]
         return out
 
-    def evidence(self, row: int) -> Evidence:
-        """What each column says of a row held out, by the model that never saw it."""
-        return self.copies[int(self.rows.folds[row])].by_column(self.given(np.array([row])))
+    def evidence(self, index: Integers) -> Evidence:
+        """What each column says of rows of one fold, by the model that never saw them."""
+        return self.copies[int(self.rows.folds[index[0]])].by_column(self.given(index))
 
     def given(self, index: Integers) -> Readings:
         """Rows as members are given them."""

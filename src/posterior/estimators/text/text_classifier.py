@@ -272,7 +272,7 @@ class TextClassifier(SummedClassifier):
         return self
 
     def relearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from other documents alone, with the model, alpha and sharpness that `fit` chose."""
+        """Learn from other documents alone, by the model, alpha and sharpness that `fit` chose."""
         before = self.settled()
         self.fitted_ = self._learned(*self._read(X, y, sample_weight), before)
         return self
