@@ -27,6 +27,7 @@ from posterior.app.report.describing import (
 from posterior.app.report.distributions_section import distributions
 from posterior.app.report.headline import decisions, summary
 from posterior.app.report.importance_section import importance
+from posterior.app.report.learned_section import learned_members
 from posterior.app.report.learning_section import learning_curves
 from posterior.app.report.report_schema import (
     CategoryDistribution,
@@ -165,8 +166,11 @@ def study(
             numbers, categories = distributions(rows, columns, naive, table)
             parameters = [naive_bayes_parameters(naive, telling)]
     with clock.step("parameters"):
+        learned = learned_members(model, telling)
         logistic = logistic_parameters(comparison, rows)
         parameters += [logistic] if logistic is not None else []
+        shown = {member.name for member in learned if member.parameters is not None}
+        parameters = [found for found in parameters if found.model not in shown]
     with clock.step("boundary"):
         picture = boundary(rows, roles, telling, _heaviest(comparison), seed)
     with clock.step("rows"):
@@ -197,6 +201,7 @@ def study(
         learning=learning,
         evidence=evidence,
         importance=lost,
+        learned=learned,
         numbers=numbers,
         categories=categories,
         terms=[] if words is None else words.terms(),

@@ -29,7 +29,7 @@ MOST_DOCUMENTS = 1_500
 DOCUMENTS_TIMES_CLASSES = 12_000
 MANY_COEFFICIENTS = 150
 LEAST_ROWS = 40
-FEW_ROWS = 1_000  # of which all folds are asked
+FOLDS = 2  # whose rows are asked about
 STEPS = (1, 2, 4, 8)  # every so many rows
 CHOSEN = "chosen"
 
@@ -52,7 +52,7 @@ def learning_curves(
 def _chosen(models: FoldModels, name: str) -> tuple[LearningCurve, Measure | None]:
     """The curve of the chosen model, and how much more half of the rows cost it, row by row."""
     rows, found = models.rows, dict[int, list[Floats]]()
-    folds = [*models.copies][: None if len(rows.codes) <= FEW_ROWS else 2]
+    folds = [*models.copies][:FOLDS]
     tested = []
     for fold in folds:
         test = rows.held_out[rows.folds[rows.held_out] == fold]
@@ -138,7 +138,8 @@ def _sentence(curves: list[LearningCurve], half: Measure | None) -> str:
         worth = "more rows are worth having" if much else "more rows alone will change little"
         sign = "more" if half.value >= 0 else "less"
         amount = Measure(abs(half.value), half.standard_error)
-        said.append(f"With half of the rows, its log loss is {amount} {sign}: {worth}.")
+        of = "the log loss of the chosen model"
+        said.append(f"With half of the rows, {of} is {amount} {sign}: {worth}.")
     views = [curve for curve in curves if curve.kind != "chosen"]
     return " ".join([*said, _lead(*views)]) if len(views) == 2 else " ".join(said)
 

@@ -152,7 +152,7 @@ def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str
         "rows": bool(_unexpected(facts) or rows.likely_errors or rows.strange),
         "subgroups": bool(facts.subgroups),
         "missing": missing is not None and bool(missing.incomplete or missing.by_column),
-        "parameters": any(p.rows for p in facts.parameters),
+        "parameters": bool(facts.learned) or any(p.rows for p in facts.parameters),
         "use": bool(facts.snippets),
         "how": True,
     }

@@ -22,6 +22,9 @@ from posterior.evaluation.scores import Measure as Measure
 from posterior.evaluation.thresholds import ClassRanking as ClassRanking
 from posterior.evaluation.thresholds import ClassScore as ClassScore
 from posterior.evaluation.thresholds import Threshold as Threshold
+from posterior.plots.effects import ColumnEffect as ColumnEffect
+from posterior.plots.effects import EffectStep as EffectStep
+from posterior.plots.effects import PairEffect as PairEffect
 from posterior.preprocessing.roles import ColumnRole as ColumnRole
 from posterior.preprocessing.roles import Flag as Flag
 
@@ -290,6 +293,28 @@ class Parameters:
 
 
 @dataclass(frozen=True, slots=True)
+class Dependence:
+    """Which column depends on which, beside the class."""
+
+    columns: list[str]
+    parents: list[list[int] | None]  # by place among the columns; None of one that is left out
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMember:
+    """A model that counts in the chosen one, or is it, and what it has learned from all rows."""
+
+    name: str
+    weight: float  # that its log probabilities are multiplied by
+    share: float  # of all weights
+    sentence: str
+    effects: list[ColumnEffect]  # of an additive model, the most important columns
+    pairs: list[PairEffect]
+    dependence: Dependence | None  # of a network
+    parameters: Parameters | None
+
+
+@dataclass(frozen=True, slots=True)
 class Snippet:
     """How to use the model."""
 
@@ -347,11 +372,14 @@ class Facts:
     surprises: Surprises
     subgroups: list[Subgroup]
     missing: MissingFacts | None
-    parameters: list[Parameters]
+    parameters: list[Parameters]  # naive Bayes and logistic regression, where they are no members
     snippets: list[Snippet]
     predictions: Predictions
     how: list[str] = field(default_factory=list)  # how the numbers were made, sentences
     importance: Importance | None = None  # behind `evidence`
+    learned: list[LearnedMember] = field(
+        default_factory=list
+    )  # of the chosen model, heaviest first
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what is not finite becomes None."""
