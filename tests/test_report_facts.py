@@ -17,6 +17,9 @@ pytest.importorskip("duckdb")
 from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, roc_auc_score
 
 from posterior.app.report.facts import Study, facts, study
+from posterior.app.report.learned_section import learned_members
+from posterior.preprocessing.infer_roles import infer
+from posterior.selection.comparison import compare
 from posterior.sources.files import read
 
 pytestmark = [pytest.mark.filterwarnings("error:::posterior"), pytest.mark.once]
@@ -196,11 +199,46 @@ def test_rows_with_missing_cells_are_told_apart(told: dict[str, Any]) -> None:
     assert missing["incomplete"]["rows"] == told["data"]["incomplete_rows"] == 11
 
 
+def test_the_members_that_count_come_first_with_their_weights(told: dict[str, Any]) -> None:
+    weights = [member["weight"] for member in told["learned"]]
+    assert weights and weights == sorted(weights, reverse=True)
+    assert told["choice"]["name"] in ("All together", told["learned"][0]["name"])
+    shown = {member["name"] for member in told["learned"] if member["parameters"]}
+    assert not shown & {model["model"] for model in told["parameters"]}
+
+
 def test_parameters_have_intervals_around_them(told: dict[str, Any]) -> None:
-    for model in told["parameters"]:
+    own = [member["parameters"] for member in told["learned"] if member["parameters"]]
+    for model in [*own, *told["parameters"]]:
         assert model["rows"] and model["n_parameters"] > 0
         for row in model["rows"]:
             assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_what_is_shown_of_an_additive_model_is_what_it_adds() -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"size": random.normal(size=400), "kind": random.choice(["red", "blue"], 400)}
+    )
+    odds = 3 * (frame["size"] > 0.5) + 2 * (frame["kind"] == "red") - 2
+    frame["late"] = np.where(random.random(400) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    roles = infer(frame, "late")
+    found = compare(frame, "late", roles=roles, models=["additive"])
+    (member,) = learned_members(found.classifier, ["size"])
+    assert member.share == 1 and "sum of tables" in member.sentence
+    model = found.classifier.members_["Additive model"].model_
+    for effect in member.effects:
+        steps = [step for step in effect.steps if step.start is not None or not effect.numeric]
+        total = sum(step.rows for step in steps)
+        mean = sum(step.rows * step.effect for step in steps) / total
+        assert total == 400 and mean == pytest.approx(0, abs=1e-6)  # what columns add is centered
+    (size,) = (effect for effect in member.effects if effect.column == "size")
+    ends = [step.effect for step in size.steps]
+    assert ends[-1] - ends[0] > 1.5
+    cell = frame[["size", "kind"]].iloc[:1].assign(size=size.steps[-1].end)
+    told = model.evidence(cell)
+    place = [str(name) for name in told.feature_names].index("size")
+    assert told.terms[0, 1, place] == pytest.approx(ends[-1], abs=1e-9)
 
 
 def test_the_model_answers_the_file_it_was_made_from(penguins: Study, shared_data: Path) -> None:

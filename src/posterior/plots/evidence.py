@@ -82,7 +82,7 @@ def evidence(
     if errors is not None:
         rule = base.mark_rule(color=look.INK, strokeWidth=1.5)
         layers.append(rule.encode(x=alt.X("low:Q", axis=across), x2="high:Q"))
-    if (value < 0).any():
+    if errors is not None or (value < 0).any():
         zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
         layers.append(zero.encode(x="zero:Q"))
     title = look.heading("Evidence of each column", ["The most informative first.", *said])

@@ -35,7 +35,10 @@ from posterior.selection.comparison import quiet
 
 SHOWN = 3  # members
 COLUMNS, PAIRS = 4, 2  # of an additive model that are drawn
-DIGITS = 3
+OWN_MODEL = (
+    "Texts and columns of many values reach it as evidence: log odds by a model of that column "
+    "alone."
+)
 
 
 def learned_members(model: Classifier, telling: list[str]) -> list[LearnedMember]:
@@ -60,11 +63,12 @@ def _described(
     own: set[str],
 ) -> LearnedMember:
     effects, pairs = _effects(member.model_, own)
+    named = own & {column.name for column in member.roles.table}
     return LearnedMember(
         name=name,
         weight=weight,
         share=share,
-        sentence=_sentence(member),
+        sentence=f"{_sentence(member)} {OWN_MODEL if named else ''}".rstrip(),
         effects=effects,
         pairs=pairs,
         dependence=_dependence(member.model_),

@@ -33,6 +33,7 @@ RULE = (
     "and the model separates the two: rows of either are given 80 % of their own class or more, on "
     "average, and the calibration error is below 0.05."
 )
+NONE = "The model separates the classes well, and takes none of these labels for a likely error."
 NOT_HERE = (
     "The classes overlap too much, or the probabilities are too little calibrated, to take a "
     "surprising label for a wrong one."
@@ -77,7 +78,7 @@ def surprises(
         least_expected=[facts(i) for i in unexpected],
         likely_errors=[facts(i) for i in errors],
         n_likely_errors=int(doubted.sum()),
-        rule=RULE if warranted else NOT_HERE,
+        rule=NOT_HERE if not warranted else RULE if doubted.any() else NONE,
         strange=[] if densities is None else _strange(rows, densities, shown),
         n_surprising=int((own < DOUBTFUL).sum()),
         expected=float(proba[proba < DOUBTFUL].sum()),

@@ -45,10 +45,10 @@ class FoldModels:
     def some(self, most: int) -> Integers:
         """Rows held out, by class and content: as many of each fold, evenly among them."""
         held = self.rows.held_out
-        folds = self.rows.folds[held]
-        held, folds = (each[np.isin(folds, [*self.copies])] for each in (held, folds))
+        held = held[np.isin(self.rows.folds[held], [*self.copies])]
         if len(held) <= most:
             return held
+        folds = self.rows.folds[held]
         parts = []
         for fold in self.copies:
             own = held[folds == fold]

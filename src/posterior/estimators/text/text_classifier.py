@@ -34,6 +34,7 @@ from posterior.evaluation import calibration
 from posterior.evaluation.calibration import AUTO, CALIBRATORS, Calibrator, check_calibrated
 from posterior.evaluation.held_out import HeldOut
 from posterior.generative.dealing import by_content
+from posterior.generative.evidence_terms import Evidence
 from posterior.generative.fitted import Fitted
 from posterior.generative.fold_sums import Trial, folds_of, scored
 from posterior.generative.joint import JointStatistics, labeling
@@ -143,7 +144,6 @@ class TextClassifier(SummedClassifier):
     get_stop_words = base.get_stop_words
     build_analyzer = base.build_analyzer
     parameters = word_probabilities.parameters
-    evidence = text_explanation.evidence
     explain = text_explanation.explain
 
     def __init__(
@@ -380,3 +380,8 @@ class TextClassifier(SummedClassifier):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of documents that are predicted correctly; X and y as in `fit`."""
         return super().score(X, y, sample_weight)
+
+    def evidence(self, documents: Any) -> Evidence:
+        """The additive terms of each class's log posterior, for the terms that these documents
+        have; where those that a document does not have count as well, they share the last one."""
+        return text_explanation.evidence(self, documents)

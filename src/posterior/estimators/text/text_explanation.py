@@ -170,10 +170,9 @@ def document_evidence(
     return Evidence(terms, joint.log_prior, names, classes), rest
 
 
-def evidence(self: Any, documents: Any) -> Evidence:
-    """The additive terms of each class's log posterior, for the terms that these documents have;
-    where those that a document does not have count as well, they share the last one."""
-    return _told(self, documents)[0]
+def evidence(model: Any, documents: Any) -> Evidence:
+    """The additive terms of each class's log posterior, for the terms that these documents have."""
+    return _told(model, documents)[0]
 
 
 def explain(self: Any, document: Any, of: Any = None, against: Any = None) -> TextExplanation:
