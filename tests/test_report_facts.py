@@ -17,10 +17,9 @@ pytest.importorskip("duckdb")
 from sklearn.metrics import average_precision_score, confusion_matrix, log_loss, roc_auc_score
 
 from posterior.app.report.facts import Study, facts, study
-from posterior.app.report.telling_words import TellingWords
-from posterior.estimators.pool.candidates import candidates
+from posterior.app.report.learned_section import learned_members
 from posterior.preprocessing.infer_roles import infer
-from posterior.selection.labeled_rows import labeled_rows
+from posterior.selection.comparison import compare
 from posterior.sources.files import read
 
 pytestmark = [pytest.mark.filterwarnings("error:::posterior"), pytest.mark.once]
@@ -132,10 +131,34 @@ def test_reliability_bins_hold_every_row_and_give_the_error(told: dict[str, Any]
         assert all(b["observed_low"] <= b["observed"] <= b["observed_high"] for b in bins)
 
 
-def test_columns_are_ranked_by_what_they_say(told: dict[str, Any]) -> None:
-    weights = {f["name"]: f["weight"] for f in told["evidence"]}
-    assert list(weights) == sorted(weights, key=lambda name: -weights[name])
-    assert weights["bill_length_mm"] > 20 * weights["sex"]
+def test_columns_are_ranked_by_what_the_chosen_model_loses_without_them(
+    told: dict[str, Any],
+) -> None:
+    rises = {f["name"]: f["log_loss_rise"] for f in told["evidence"]}
+    assert list(rises) == sorted(rises, key=lambda name: -rises[name])
+    assert rises["bill_length_mm"] > 20 * rises["year"]
+
+
+def test_importance_can_be_computed_again_from_its_rows(told: dict[str, Any]) -> None:
+    lost = told["importance"]
+    rises, weights = np.array(lost["log_loss_rises"]), np.array(lost["weights"])
+    assert rises.shape == weights.shape == (len(told["evidence"]), len(lost["rows"]))
+    for f, rise, weight in zip(told["evidence"], rises, weights, strict=True):
+        assert f["log_loss_rise"] == pytest.approx(rise.mean(), abs=1e-5)
+        error = rise.std(ddof=1) / np.sqrt(len(rise))
+        assert f["log_loss_rise_error"] == pytest.approx(error, rel=1e-3)
+        assert f["weight"] == pytest.approx(np.abs(weight).mean(), rel=1e-3)
+    # each row by the model that never saw it: nearly what the comparison said of it
+    own = dict(zip(told["predictions"]["rows"], told["predictions"]["proba_label"], strict=True))
+    said = np.array([-np.log(own[row]) for row in lost["rows"]])
+    assert np.mean(lost["log_loss"]) == pytest.approx(said.mean(), abs=0.02)
+
+
+def test_surprising_labels_can_be_counted_again(told: dict[str, Any]) -> None:
+    p, found = told["predictions"], told["surprises"]
+    proba = np.array(p["proba"])
+    assert found["n_surprising"] == np.sum(np.array(p["proba_label"]) < found["bound"])
+    assert found["expected"] == pytest.approx(proba[proba < found["bound"]].sum(), rel=1e-4)
 
 
 def test_distributions_count_every_known_cell(told: dict[str, Any]) -> None:
@@ -161,10 +184,11 @@ def test_the_boundary_lies_in_two_columns_and_its_grid_is_whole(told: dict[str, 
 
 def test_learning_curves_compare_both_kinds_at_growing_sizes(told: dict[str, Any]) -> None:
     curves = told["learning"]["curves"]
-    assert [c["kind"] for c in curves] == ["generative", "discriminative"]
+    assert [c["kind"] for c in curves] == ["chosen", "generative", "discriminative"]
+    assert curves[0]["name"] == told["choice"]["name"]
     for curve in curves:
         sizes = [point["rows"] for point in curve["points"]]
-        assert sizes == sorted(set(sizes)) and len(sizes) >= 6
+        assert sizes == sorted(set(sizes)) and len(sizes) >= (4 if curve is curves[0] else 6)
         losses = [point["log_loss"]["value"] for point in curve["points"]]
         assert losses[-1] < losses[0]
 
@@ -175,11 +199,46 @@ def test_rows_with_missing_cells_are_told_apart(told: dict[str, Any]) -> None:
     assert missing["incomplete"]["rows"] == told["data"]["incomplete_rows"] == 11
 
 
+def test_the_members_that_count_come_first_with_their_weights(told: dict[str, Any]) -> None:
+    weights = [member["weight"] for member in told["learned"]]
+    assert weights and weights == sorted(weights, reverse=True)
+    assert told["choice"]["name"] in ("All together", told["learned"][0]["name"])
+    shown = {member["name"] for member in told["learned"] if member["parameters"]}
+    assert not shown & {model["model"] for model in told["parameters"]}
+
+
 def test_parameters_have_intervals_around_them(told: dict[str, Any]) -> None:
-    for model in told["parameters"]:
+    own = [member["parameters"] for member in told["learned"] if member["parameters"]]
+    for model in [*own, *told["parameters"]]:
         assert model["rows"] and model["n_parameters"] > 0
         for row in model["rows"]:
             assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_what_is_shown_of_an_additive_model_is_what_it_adds() -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"size": random.normal(size=400), "kind": random.choice(["red", "blue"], 400)}
+    )
+    odds = 3 * (frame["size"] > 0.5) + 2 * (frame["kind"] == "red") - 2
+    frame["late"] = np.where(random.random(400) < 1 / (1 + np.exp(-odds)), "yes", "no")
+    roles = infer(frame, "late")
+    found = compare(frame, "late", roles=roles, models=["additive"])
+    (member,) = learned_members(found.classifier, ["size"])
+    assert member.share == 1 and "sum of tables" in member.sentence
+    model = found.classifier.members_["Additive model"].model_
+    for effect in member.effects:
+        steps = [step for step in effect.steps if step.start is not None or not effect.numeric]
+        total = sum(step.rows for step in steps)
+        mean = sum(step.rows * step.effect for step in steps) / total
+        assert total == 400 and mean == pytest.approx(0, abs=1e-6)  # what columns add is centered
+    (size,) = (effect for effect in member.effects if effect.column == "size")
+    ends = [step.effect for step in size.steps]
+    assert ends[-1] - ends[0] > 1.5
+    cell = frame[["size", "kind"]].iloc[:1].assign(size=size.steps[-1].end)
+    told = model.evidence(cell)
+    place = [str(name) for name in told.feature_names].index("size")
+    assert told.terms[0, 1, place] == pytest.approx(ends[-1], abs=1e-9)
 
 
 def test_the_model_answers_the_file_it_was_made_from(penguins: Study, shared_data: Path) -> None:
@@ -214,6 +273,16 @@ def test_a_wrong_label_is_doubted() -> None:
     assert "x = " in surprises.likely_errors[0].reasons[0]
 
 
+def test_no_label_is_called_wrong_where_classes_overlap() -> None:
+    random = np.random.default_rng(0)
+    label = np.repeat(["a", "b"], 150)
+    x = random.normal(np.where(label == "a", 0.0, 1.5))
+    surprises = facts(pd.DataFrame({"x": x, "label": label}), "label").surprises
+    assert surprises.likely_errors == [] and surprises.n_likely_errors == 0
+    assert "overlap too much" in surprises.rule
+    assert surprises.least_expected[0].proba_label < 0.2
+
+
 def test_a_table_of_counts_shows_each_row_once(shared_data: Path) -> None:
     found = facts(read(shared_data / "ucb-admissions-counts.csv").frame.slice(0, 8), "Admit")
     numbers = [row.row for row in found.surprises.least_expected]
@@ -226,22 +295,9 @@ def test_documents_have_telling_words_instead_of_columns(shared_data: Path) -> N
     (terms,) = found.terms
     spam = terms.terms[found.classes.index("spam")]
     assert {"claim", "free", "txt", "call"} & set(spam)
-    assert found.evidence == [] and found.boundary is None
+    assert [f.name for f in found.evidence] == ["text"] and found.boundary is None
+    assert found.evidence[0].log_loss_rise > 0.2
     assert any(row.reasons for row in found.surprises.least_expected)
-
-
-def test_words_of_a_row_are_judged_by_a_model_that_never_saw_it(shared_data: Path) -> None:
-    frame = sample(shared_data, "sms-spam.csv", 300)
-    roles = infer(frame, "label")
-    rows = labeled_rows(frame, roles)
-    (candidate,) = (c for c in candidates(roles, 300, 2) if c.key == "text-multinomial")
-    words = TellingWords.learn(rows, roles, candidate)
-    fewer = words.without({3, 5}).model.statistics_.weight.rounded()
-    gone = np.bincount(rows.codes[[3, 5]], minlength=2)
-    np.testing.assert_array_equal(fewer, np.bincount(rows.codes) - gone)
-    assert words.model.statistics_.weight.rounded().sum() == 300
-    everyone = words.without(np.flatnonzero(rows.codes == 1).tolist())
-    assert everyone.reasons(0, 1, 0) == []  # nothing is known of a class that was forgotten
 
 
 def test_the_edges_of_words_are_seen_where_letters_are_read(shared_data: Path) -> None:

@@ -215,6 +215,50 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
         snippets=[s.Snippet("Python", "python", 'posterior.load("penguins.posterior")')],
         predictions=s.Predictions([], [], [], None, [], []),
         how=["Every score is out of fold."],
+        learned=[
+            s.LearnedMember(
+                "Additive model",
+                0.625,
+                0.8125,
+                "A sum of tables.",
+                [
+                    s.ColumnEffect(
+                        features[0],
+                        "effect on the log odds",
+                        True,
+                        [classes[0]],
+                        [
+                            s.EffectStep("< 40", classes[0], 1.25, 0.75, 1.75, 150, 30.0, 40.0),
+                            s.EffectStep("≥ 40", classes[0], -1.5, -2.0, -1.0, 190, 40.0, 60.0),
+                            s.EffectStep("missing", classes[0], 0.25, -1.0, 1.5, 2),
+                        ],
+                    ),
+                    s.ColumnEffect(
+                        kinds[0],
+                        "effect on the log odds",
+                        False,
+                        [classes[0]],
+                        [s.EffectStep("Dream", classes[0], 0.5, 0.25, 0.75, 124)],
+                    ),
+                ],
+                [
+                    s.PairEffect(
+                        [features[0], kinds[0]],
+                        classes[0],
+                        [["< 40", "≥ 40"], ["Biscoe", "Dream"]],
+                        [[0.125, -0.125], [None, 0.375]],
+                        [[80, 70], [0, 54]],
+                    )
+                ],
+                s.Dependence([features[0], kinds[0]], [[], [0]]),
+                s.Parameters(
+                    "Additive model",
+                    0.95,
+                    [s.ParameterFacts(features[0], "mean |effect|", "", 0.875, None, None)],
+                    58,
+                ),
+            )
+        ],
     )
 
 
@@ -237,6 +281,7 @@ def poor(facts):
         missing=None,
         parameters=[],
         snippets=[],
+        learned=[],
     )
 
 
@@ -464,7 +509,7 @@ def test_every_number_on_the_page_is_in_the_facts(rich, page):
     seen = set()
     for text in Reader(page).texts:
         seen |= set(re.findall(NUMBER, text))
-    said = {"1", "2.7", "80", "95", "2002", "18"}  # in sentences of the page, and "18 more"
+    said = {"1", "1.96", "2.7", "80", "95", "2002", "18"}  # in sentences of the page, and "18 more"
     assert seen - written(rich) - said == set()
     assert len(seen) > 60
 

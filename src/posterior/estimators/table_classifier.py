@@ -15,10 +15,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames, validate
-from posterior.data.typing import Array, Codes, Floats
+from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.estimators.base_classifier import BaseClassifier, with_target
 from posterior.estimators.estimator import learned
 from posterior.estimators.refits import learned_by
+from posterior.estimators.relearning import without
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.evaluation.calibration import CALIBRATORS, Calibrator
 from posterior.generative.evidence_terms import Evidence
@@ -276,6 +277,14 @@ class TableClassifier(BaseClassifier):
         model = copy.copy(self.model_).merge(other.model_)
         self.fitted_ = self._fitted(model, self.fitted_.numbers)
         return self
+
+    def without(self, X: Any, y: Array, gone: Integers) -> TableClassifier:
+        """A copy that never saw some of the rows that were learned, at the settings of all."""
+        check_is_fitted(self)
+        model = without(self.model_, self.learn(X)[1], y, gone)
+        own, kept = copy.copy(self), np.setdiff1d(np.arange(len(y)), gone)
+        own.fitted_ = self._fitted(model, self.fitted_.numbers, y[kept])
+        return own
 
     def _changed(
         self, verb: Callable[[Any], Any], X: Any, y: Any, weight: Any, classes: Any = None

@@ -14,45 +14,79 @@ from posterior.plots import look
 
 MOST, STEPS = 25, 12  # columns and steps that are drawn
 ROW = 22  # pixels of a name
+WIDE = 1.96  # standard errors to each side
 FOR, AGAINST, WHOLE = "for", "against", "prior and posterior"
 
 
-def evidence(features: Sequence[Any], values: ArrayLike, meaning: str = "evidence") -> look.Chart:
+def evidence(
+    features: Sequence[Any],
+    values: ArrayLike,
+    meaning: str = "evidence",
+    errors: ArrayLike | None = None,
+) -> look.Chart:
     """A bar for the evidence of each column, the most informative first.
 
     Parameters
     ----------
     features : sequence of length d
     values : array-like of shape (d,)
-        Such as the mean absolute weight of evidence.
+        Such as the mean absolute weight of evidence, or the rise of log loss without the column.
     meaning : str, default="evidence"
         What the values are.
+    errors : array-like of shape (d,), optional
+        Standard errors, of which 1.96 are drawn to each side; NaN where one is not known.
 
     Returns
     -------
     altair.LayerChart
-        Of the 25 largest, if there are more.
+        Of the 25 largest, if there are more; bars below zero are orange.
     """
     alt = look.optional("altair")
     names = look.labels(features)
     value = look.numbers("values", values, len(names))
+    given = np.full(len(names), np.nan) if errors is None else errors
+    spread = WIDE * np.nan_to_num(look.numbers("errors", given, len(names), open_ended=True))
     order = np.argsort(-value, kind="stable")[:MOST]
-    rows = [{"feature": names[i], "value": float(value[i])} for i in order]
+    rows = [
+        {
+            "feature": names[i],
+            "value": float(value[i]),
+            "low": float(value[i] - spread[i]),
+            "high": float(value[i] + spread[i]),
+            "part": FOR if value[i] >= 0 else AGAINST,
+        }
+        for i in order
+    ]
     left_out = len(names) - len(order)
     said = [f"The {len(order)} largest; {left_out:,} smaller ones are left out."] * (left_out > 0)
+    if errors is not None:
+        said.append("Lines are 95 % intervals.")
     y = alt.Y("feature:N", sort=[row["feature"] for row in rows], axis=look.names_axis(None))
     across = look.number_axis(meaning, float(np.abs(value).max(initial=0.0)), grid=True)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=y,
-        x=alt.X("value:Q", axis=across),
         tooltip=[
             "feature:N",
-            alt.Tooltip("value:Q", format=look.DIGITS, title=look.titled(meaning)),
+            *(
+                alt.Tooltip(f"{field}:Q", format=look.DIGITS, title=look.titled(title))
+                for field, title in (("value", meaning), ("low", "from"), ("high", "to"))
+                if field == "value" or errors is not None
+            ),
         ],
     )
-    bars = base.mark_bar(color=look.PALETTE[0], height={"band": 0.62}, cornerRadiusEnd=2)
+    sides = alt.Scale(domain=[FOR, AGAINST], range=[look.PALETTE[0], look.PALETTE[1]])
+    bars = base.mark_bar(height={"band": 0.62}, cornerRadiusEnd=2).encode(
+        x=alt.X("value:Q", axis=across), color=alt.Color("part:N", scale=sides, legend=None)
+    )
+    layers = [bars]
+    if errors is not None:
+        rule = base.mark_rule(color=look.INK, strokeWidth=1.5)
+        layers.append(rule.encode(x=alt.X("low:Q", axis=across), x2="high:Q"))
+    if errors is not None or (value < 0).any():
+        zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
+        layers.append(zero.encode(x="zero:Q"))
     title = look.heading("Evidence of each column", ["The most informative first.", *said])
-    return look.sized(alt.layer(bars), title).properties(height=alt.Step(ROW))
+    return look.sized(alt.layer(*layers), title).properties(height=alt.Step(ROW))
 
 
 def waterfall(explanation: Any) -> look.Chart:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from posterior.plots import look
+from posterior.plots.effects import cut, fitted_of
 from posterior.plots.interactions import interaction
-from posterior.plots.shape_functions import cut, fitted_of, shape
+from posterior.plots.shape_functions import shape
 
 MOST, LETTERS = 20, 44  # terms that are drawn, and letters of their names
 ROW = 20  # pixels of a name

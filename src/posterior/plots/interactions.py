@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data.names import plain
-from posterior.data.typing import Floats
-from posterior.discriminative.additive.effect_tables import Shape
-from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.plots import look
-from posterior.plots.shape_functions import cut, fitted_of
+from posterior.plots.effects import PairEffect, cut, pair_effect
 
 SIZES = (14, 46)  # pixels of a cell, at least and at most
 LETTERS = 24  # of a cell's name
@@ -38,39 +34,41 @@ def interaction(model: Any, first: Any, second: Any, of: Any = None) -> look.Cha
         cell without rows: fewer than half a row, as if columns were independent, in a model that
         has been stored, which knows no rows.
     """
+    return pair_map(pair_effect(model, first, second, of))
+
+
+def pair_map(pair: PairEffect) -> look.Chart:
+    """The same of an effect that is known."""
     alt = look.optional("altair")
-    fitted = fitted_of(model)
-    columns = fitted.term_of([first, second])
-    shape = fitted.shapes()[columns]
-    k = _output(fitted, shape, of)
-    effect, rows = shape.effect[..., k], _rows(fitted, shape)
-    names = [[cut(n, LETTERS) for n in each] for each in fitted.cell_names(shape)]
-    names = [_different(each) for each in names]
-    values = [
-        {
-            "first": names[0][a],
-            "second": names[1][b],
-            "effect": float(effect[a, b]),
-            "size": float(abs(effect[a, b])),
-            "sign": FOR if effect[a, b] > 0 else AGAINST,
-            "rows": float(rows[a, b]),
-        }
-        for a, b in np.ndindex(effect.shape)
-        if shape.share[a, b] > 0
-    ]
-    titles = [cut(fitted.reader.names[j], 2 * LETTERS) for j in columns]
-    seen = [shape.share.sum(axis=1 - axis) > 0 for axis in (0, 1)]
-    present = [np.array(each)[kept].tolist() for each, kept in zip(names, seen, strict=True)]
+    names = [_different([cut(n, LETTERS) for n in each]) for each in pair.names]
+    values: list[dict[str, Any]] = []
+    for a, line in enumerate(pair.effects):
+        for b, effect in enumerate(line):
+            if effect is None:
+                continue
+            values.append(
+                {
+                    "first": names[0][a],
+                    "second": names[1][b],
+                    "effect": effect,
+                    "size": abs(effect),
+                    "sign": FOR if effect > 0 else AGAINST,
+                    "rows": pair.rows[a][b],
+                }
+            )
+    titles = [cut(name, 2 * LETTERS) for name in pair.columns]
+    sides = [{value[side] for value in values} for side in ("first", "second")]
+    present = [[n for n in each if n in kept] for each, kept in zip(names, sides, strict=True)]
     across, down = look.names_axis(titles[0], limit=170), look.names_axis(titles[1], limit=170)
     across["labelAngle"] = -45
     base = alt.Chart(alt.InlineData(values=values)).encode(
         x=alt.X("first:N", sort=None, scale=alt.Scale(domain=present[0]), axis=across),
         y=alt.Y("second:N", sort=None, scale=alt.Scale(domain=present[1][::-1]), axis=down),
     )
-    largest = float(np.abs(effect).max(initial=0.0)) or 1.0
-    sides = alt.Scale(domain=[FOR, AGAINST], range=[look.PALETTE[0], look.PALETTE[1]])
+    largest = max((value["size"] for value in values), default=0.0) or 1.0
+    shades = alt.Scale(domain=[FOR, AGAINST], range=[look.PALETTE[0], look.PALETTE[1]])
     cells = base.mark_rect(stroke=look.PALE, strokeWidth=0.5).encode(
-        fill=alt.Fill("sign:N", scale=sides, legend=None),
+        fill=alt.Fill("sign:N", scale=shades, legend=None),
         fillOpacity=alt.FillOpacity(
             "size:Q", legend=None, scale=alt.Scale(domain=[0, largest], range=[0, 1])
         ),
@@ -84,9 +82,9 @@ def interaction(model: Any, first: Any, second: Any, of: Any = None) -> look.Cha
     dots = base.transform_filter("datum.rows < 0.5").mark_point(
         filled=True, size=8, color=look.INK, opacity=0.45
     )
-    label = str(plain(fitted.classes[-shape.effect.shape[-1] :][k]))
     said = [
-        f"Blue: for {cut(label)}; orange: against; full color: {look.digits(largest, 3)} log odds.",
+        f"Blue: for {cut(pair.of)}; orange: against; "
+        f"full color: {look.digits(largest, 3)} log odds.",
         "Beside what both add alone. Dots: cells without rows.",
     ]
     title = look.heading(f"What {titles[0]} and {titles[1]} add together", said)
@@ -95,27 +93,6 @@ def interaction(model: Any, first: Any, second: Any, of: Any = None) -> look.Cha
         for room, n in zip((look.WIDTH, look.HEIGHT), present, strict=True)
     )
     return look.sized(alt.layer(cells, dots), title).properties(width=wide, height=tall)
-
-
-def _output(fitted: FittedAdditive, shape: Shape, of: Any) -> int:
-    """Which score."""
-    labels = [plain(c) for c in fitted.classes[-shape.effect.shape[-1] :]]
-    if of is None:
-        moved = np.tensordot(shape.share, np.abs(shape.effect), 2)
-        return int(moved.argmax())
-    if of not in labels:
-        raise ValueError(f"Expected one of the classes {labels} that have a score, got {of!r}.")
-    return labels.index(of)
-
-
-def _rows(fitted: FittedAdditive, shape: Shape) -> Floats:
-    """The weight of the rows in each cell; as if columns were independent, if rows are gone."""
-    if fitted.rows is None:
-        return shape.share * float(fitted.cell_weight[0].sum())
-    found = np.zeros(shape.share.shape)
-    at = [group[fitted.rows.codes[j]] for j, group in zip(shape.columns, shape.groups, strict=True)]
-    np.add.at(found, tuple(at), fitted.rows.weight)
-    return found
 
 
 def _different(names: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,17 @@ def structure(model: Any) -> Chart:
             f"Expected a model that chose which column depends on which, such as TAN or KDB, got "
             f"{type(model).__name__}."
         )
+    names = [str(plain(name)) for name in model.fitted_.reader.names]
+    return dependence_graph(names, model.structure_, type(model).__name__)
+
+
+def dependence_graph(
+    columns: Sequence[str], structure: Sequence[Sequence[int] | None], title: str
+) -> Chart:
+    """The same of columns and the parents of each, None of a column that is left out."""
     alt = optional("altair")
-    names = [_cut(str(plain(name))) for name in model.fitted_.reader.names]
-    parents = {j: above for j, above in enumerate(model.structure_) if above is not None}
+    names = [_cut(name) for name in columns]
+    parents = {j: (*above,) for j, above in enumerate(structure) if above is not None}
     width = {j: LETTER * max(len(names[j]), 2) + 16 for j in parents}
     rows = _rows(parents)
     x = _across(rows, parents, width)
@@ -99,11 +108,11 @@ def structure(model: Any) -> Chart:
         )
     )  # fmt: skip
     layers.append(box.mark_text(color=PAPER, fontSize=12).encode(**at, text="name:N"))
-    left_out = [names[j] for j, above in enumerate(model.structure_) if above is None]
+    left_out = [names[j] for j, above in enumerate(structure) if above is None]
     said = ["Arrows point from parents to the columns that depend on them, and on the class."]
     if left_out:
         said.append(f"Left out: {_cut(', '.join(left_out), 80)}")
-    title = heading(f"What depends on what in {type(model).__name__}", said)
+    title = heading(f"What depends on what in {title}", said)
     view = alt.ViewBackground(stroke=None)
     return alt.layer(*layers).properties(width=wide, height=tall, title=title, view=view)
 

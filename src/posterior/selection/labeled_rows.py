@@ -63,7 +63,7 @@ class LabeledRows:
         if dealt is self.dealt:
             return self
         frame = frames.take(dealt.X.frame, np.argsort(dealt.order))
-        return replace(self, readings=Readings(frame))
+        return replace(self, readings=Readings(frame), dealt=dealt)
 
     def reading(self, classifier: TableClassifier) -> Any:
         """What the model is given of all rows; models that read alike share it."""

@@ -13,17 +13,24 @@ from posterior.app.report.report_schema import (
     CandidateFacts,
     CategoryDistribution,
     Facts,
+    LearnedMember,
+    LearningCurve,
     LearningCurves,
     Measure,
     NumberDistribution,
+    ParameterFacts,
     RankCurve,
     Reliability,
     Subgroup,
 )
+from posterior.plots.interactions import pair_map
 from posterior.plots.look import PALETTE, optional
+from posterior.plots.shape_functions import column_shape
+from posterior.plots.structure import dependence_graph
 
 FAR = 2.0  # times the spread of the models: a baseline further away is left out of the picture
 FEW, MANY = 8, 6  # distributions drawn, with few classes and with many
+COEFFICIENTS = 20  # that are drawn, the surest
 SUBGROUPS = 15  # values of one column that are drawn
 
 
@@ -48,6 +55,7 @@ def _drawn(facts: Facts) -> dict[str, list[Figure]]:
         "distributions": _distributions(facts, classes, target),
         "boundary": [] if facts.boundary is None else [_boundary(facts.boundary, classes, target)],
         "subgroups": _subgroups(facts.subgroups),
+        **{f"learned-{i}": _learned(i, member) for i, member in enumerate(facts.learned)},
     }
     return {section: figures for section, figures in found.items() if figures}
 
@@ -83,7 +91,11 @@ def _near(models: Sequence[CandidateFacts], name: str) -> list[CandidateFacts]:
 
 
 def _error(found: Measure) -> float:
-    return math.nan if found.standard_error is None else found.standard_error
+    return _known(found.standard_error)
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _reliabilities(found: Sequence[Reliability]) -> list[Figure]:
@@ -142,36 +154,90 @@ def _hardest(curves: Sequence[RankCurve]) -> set[str]:
 
 
 def _learning(learning: LearningCurves) -> list[Figure]:
-    figures = []
-    for name, said in (("log_loss", "log loss"), ("accuracy", "accuracy")):
-        curves = {
-            f"{curve.name} ({curve.kind})": (
-                [p.rows for p in curve.points],
-                [p.scores()[name].value for p in curve.points],
-                [_error(p.scores()[name]) for p in curve.points],
-            )
-            for curve in learning.curves
-            if any(math.isfinite(p.scores()[name].value) for p in curve.points)
-        }
-        if curves:
-            chart = plots.learning_curve(curves, said, percent=name == "accuracy")
-            figures.append(figure(f"learning-{name}", chart, said.capitalize(), said=""))
-    return figures
+    """The chosen model by itself, whose log loss others would flatten, then beside the others."""
+    own = [curve for curve in learning.curves if curve.kind == "chosen"]
+    figures = _curves("learning-chosen", own, "log_loss", "Log loss of the chosen model")
+    figures += _curves("learning-log_loss", learning.curves, "log_loss", "Log loss")
+    return figures + _curves("learning-accuracy", learning.curves, "accuracy", "Accuracy")
+
+
+def _curves(key: str, drawn: Sequence[LearningCurve], name: str, title: str) -> list[Figure]:
+    curves = {
+        _curve_name(curve): (
+            [p.rows for p in curve.points],
+            [p.scores()[name].value for p in curve.points],
+            [_error(p.scores()[name]) for p in curve.points],
+        )
+        for curve in drawn
+        if any(math.isfinite(p.scores()[name].value) for p in curve.points)
+    }
+    if not curves:
+        return []
+    score = "log loss" if name == "log_loss" else name
+    return [figure(key, plots.learning_curve(curves, score, name == "accuracy"), title, said="")]
+
+
+def _curve_name(curve: LearningCurve) -> str:
+    """The chosen model by name; the two beside it as what they are."""
+    return f"{curve.name} ({curve.kind})"
 
 
 def _evidence(facts: Facts) -> list[Figure]:
-    if not facts.evidence:
+    """What the chosen model loses without each column, and how far each moves its odds."""
+    if len(facts.evidence) < 2:
         return []
-    chart = plots.evidence(
-        shortened([f.name for f in facts.evidence], 40),
-        [f.weight for f in facts.evidence],
-        "mean weight of evidence, in nats",
+    names = shortened([f.name for f in facts.evidence], 40)
+    rises = plots.evidence(
+        names,
+        [f.log_loss_rise for f in facts.evidence],
+        "rise of log loss without the column",
+        [_known(f.log_loss_rise_error) for f in facts.evidence],
     )
+    told = figure("importance", rises, "Log loss without each column").said
     said = (
-        "How far a column moves the odds of a row's own class against the best other class, "
-        "on average, in the naive Bayes model; one nat multiplies odds by 2.7."
+        f"{told} By how much log loss rises on held-out rows when the chosen model has to predict "
+        "without a column. Below zero, it predicts better without it."
     )
-    return [figure("evidence", chart, "Mean weight of evidence", said)]
+    weights = plots.evidence(
+        names, [f.weight for f in facts.evidence], "mean weight of evidence, in nats"
+    )
+    moved = (
+        "How far a column moves the log odds of a row's own class against the strongest other "
+        "one, on average, whether rightly or not; one nat multiplies odds by 2.7."
+    )
+    return [
+        figure("importance", rises, "Log loss without each column", said),
+        figure("evidence", weights, "Weight of evidence", moved),
+    ]
+
+
+def _learned(place: int, member: LearnedMember) -> list[Figure]:
+    """Shapes and pairs of an additive model, coefficients, or the structure of a network."""
+    charts = [column_shape(effect) for effect in member.effects]
+    charts += [pair_map(pair) for pair in member.pairs]
+    if member.dependence is not None:
+        found = member.dependence
+        charts.append(dependence_graph(found.columns, found.parents, member.name))
+    figures = [figure(f"learned-{place}-{i}", chart) for i, chart in enumerate(charts)]
+    rows = [] if member.parameters is None else member.parameters.rows
+    if rows and all(row.parameter.startswith("log odds") for row in rows):
+        figures.append(_coefficients(f"learned-{place}-coefficients", rows))
+    return figures
+
+
+def _coefficients(key: str, rows: Sequence[ParameterFacts]) -> Figure:
+    """Those of logistic regression, of one class against the first."""
+    several = len({row.group for row in rows}) > 1
+    names = [f"{row.feature} ({row.group})" if several else row.feature for row in rows]
+    ends = zip(*((_known(row.low), _known(row.high)) for row in rows), strict=True)
+    chart = plots.coefficients(
+        shortened(names[:COEFFICIENTS], 44),
+        [row.value for row in rows[:COEFFICIENTS]],
+        *(end[:COEFFICIENTS] for end in ends),
+    )
+    group = "" if several else f" of {short(rows[0].group)}"
+    said = f"Log odds{group}, for a standard deviation of a number or for a level."
+    return figure(key, chart, "Coefficients", said)
 
 
 def _distributions(facts: Facts, classes: list[str], target: str) -> list[Figure]:

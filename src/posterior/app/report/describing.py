@@ -225,7 +225,7 @@ def naive_bayes_parameters(model: NaiveBayes, ranked: list[str]) -> Parameters:
 
 
 def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters | None:
-    """Log odds per standard deviation, or of a level against the usual one."""
+    """Of logistic regression, which is learned for this where it is not a member."""
     judged = next((j for j in comparison.judged if j.key == "logistic"), None)
     if judged is None or judged.candidate is None or len(rows) > MOST_ROWS:
         return None
@@ -234,7 +234,12 @@ def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters
         classifier.fit(rows.readings.frame, rows.y)
         if classifier.model_.coef_.size > MOST_COEFFICIENTS:
             return None
-        table = classifier.model_.summary(LEVEL).coefficients
+        return coefficients(judged.name, classifier)
+
+
+def coefficients(model: str, classifier: TableClassifier) -> Parameters:
+    """Log odds per standard deviation, or of a level against the usual one."""
+    table = classifier.model_.summary(LEVEL).coefficients
     names = [str(name) for name in classifier.numbers_.names()]
     scaled = {c.name for c in classifier.numbers_.columns if isinstance(c, ScaledNumber)}
     first, last = str(classifier.classes_[0]), str(classifier.classes_[-1])
@@ -258,7 +263,7 @@ def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters
             )
         )
     n_parameters = int(classifier.model_.coef_.size + classifier.model_.intercept_.size)
-    return Parameters("Logistic regression", LEVEL, lines[:MOST], n_parameters)
+    return Parameters(model, LEVEL, lines[:MOST], n_parameters)
 
 
 def _number(value: float) -> float | None:

@@ -26,24 +26,28 @@ from posterior.app.report.describing import (
 )
 from posterior.app.report.distributions_section import distributions
 from posterior.app.report.headline import decisions, summary
-from posterior.app.report.held_out_evidence import HeldOutEvidence
+from posterior.app.report.importance_section import importance
+from posterior.app.report.learned_section import learned_members
 from posterior.app.report.learning_section import learning_curves
 from posterior.app.report.report_schema import (
     CategoryDistribution,
     Decisions,
     Facts,
     Failure,
+    Importance,
     NumberDistribution,
     Parameters,
     Snippet,
     Step,
 )
+from posterior.app.report.strange_rows import Densities
 from posterior.app.report.subgroups_section import by_subgroup, missing_facts, predictions
 from posterior.app.report.surprises_section import surprises
 from posterior.app.report.suspects_section import suspects
 from posterior.app.report.telling_words import TellingWords
 from posterior.data import frames
-from posterior.estimators import Classifier, NaiveBayes
+from posterior.estimators import Classifier, NaiveBayes, TableClassifier
+from posterior.estimators.pool.fold_models import FoldModels
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
@@ -136,37 +140,45 @@ def study(
         if chosen.corrected:
             judged.append((" before calibration", chosen.raw))
     given = comparison.columns
+    with clock.step("fold models"):
+        models = FoldModels.of(model.fitted_, rows.dealt)
     with clock.step("learning curves"):
         listed = {j.key: j.candidate for j in comparison.judged if j.candidate is not None}
         read = "text" if chosen.key.startswith("text-") or not given.roles.table else "table"
         keys = {"text": ("text-multinomial", "text-logistic"), "table": ("naive-bayes", "logistic")}
         pair = [listed[key] for key in keys[read] if key in listed]
         # all rows have chosen the columns of a wide table: what few learn of these is no guide
-        learning = None if roles.screened else learning_curves(rows, pair, seed)
-    with clock.step("evidence"):
-        held_out_evidence = HeldOutEvidence.of(rows, given, seed) if given.roles.table else None
-        evidence = [] if held_out_evidence is None else held_out_evidence.features()
+        curves = rows, models, chosen.name, pair, seed
+        learning = None if roles.screened else learning_curves(*curves)
+    with clock.step("importance"):
+        evidence, lost = importance(models, rows)
         plain = {column.name for column in roles.table_columns}
         telling = [feature.name for feature in evidence if feature.name in plain]
     with clock.step("distributions"):
         numbers: list[NumberDistribution] = []
         categories: list[CategoryDistribution] = []
         parameters: list[Parameters] = []
-        if held_out_evidence is not None:
+        if given.roles.table:
+            table = rows.reading(TableClassifier(NaiveBayes(), given.roles))
             with quiet():
-                naive = NaiveBayes().fit(held_out_evidence.table, rows.y)
+                naive = NaiveBayes().fit(table, rows.y)
             columns = [roles[name] for name in telling]
-            numbers, categories = distributions(rows, columns, naive, held_out_evidence.table)
+            numbers, categories = distributions(rows, columns, naive, table)
             parameters = [naive_bayes_parameters(naive, telling)]
     with clock.step("parameters"):
+        learned = learned_members(model, telling)
         logistic = logistic_parameters(comparison, rows)
         parameters += [logistic] if logistic is not None else []
+        shown = {member.name for member in learned if member.parameters is not None}
+        parameters = [found for found in parameters if found.model not in shown]
     with clock.step("boundary"):
         picture = boundary(rows, roles, telling, _heaviest(comparison), seed)
     with clock.step("rows"):
         multinomial = listed.get("text-multinomial")
         words = None if multinomial is None else TellingWords.learn(rows, roles, multinomial)
-        surprising = surprises(chosen, rows, roles, held_out_evidence, words)
+        densities = Densities.of(rows, given.roles, seed) if given.roles.table else None
+        ranked_names = [feature.name for feature in evidence]
+        surprising = surprises(chosen, rows, roles, models, ranked_names, densities)
     found = Facts(
         schema=SCHEMA,
         version=version("posterior"),
@@ -188,6 +200,8 @@ def study(
         precision_recall=precision_recall(chosen.held_out, drawn),
         learning=learning,
         evidence=evidence,
+        importance=lost,
+        learned=learned,
         numbers=numbers,
         categories=categories,
         terms=[] if words is None else words.terms(),
@@ -198,7 +212,7 @@ def study(
         parameters=parameters,
         snippets=snippets(source, roles, decided),
         predictions=predictions(chosen, rows),
-        how=how(comparison, held_out_evidence),
+        how=how(comparison, lost),
     )
     return Study(found, model, comparison)
 
@@ -247,7 +261,7 @@ def _at_threshold(decided: Decisions) -> str:
     return f" --threshold {shlex.quote(f'{found.name}={found.best.threshold:.2g}')}"
 
 
-def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> list[str]:
+def how(comparison: Comparison, lost: Importance | None) -> list[str]:
     """Sentences that say what the numbers mean."""
     n_folds = comparison.rows.n_folds
     one = len(comparison.chosen.index) < len(comparison.rows)
@@ -273,19 +287,27 @@ def how(comparison: Comparison, held_out_evidence: HeldOutEvidence | None) -> li
         "Precision is the share of the rows predicted as a class that are of it, recall the share "
         "of its rows that are predicted as it, F1 their harmonic mean; the threshold of the "
         "largest F1 is chosen on the same rows that it is scored on.",
-        "The evidence of a column is the mean of |log p(x | own class) - log p(x | strongest other "
-        "class)| in naive Bayes, out of fold; the rise in log loss is what leaving it out costs.",
+        "Importance, reasons for rows and the learning curve of the chosen model are by copies of "
+        "it that never saw the row: learned without its fold, with the members, settings and "
+        "weights that all rows have chosen.",
+        "The importance of a column is the mean, over rows held out, of log p(own class) with all "
+        "columns less that without it, and the standard error of this mean. A column is left out "
+        "as each model leaves out a missing cell; the tables of an additive model that it is part "
+        "of add nothing, and logistic regression takes its mean. Nothing is learned again, so "
+        "columns that say the same share the credit, or hide each other.",
+        "The weight of evidence of a column in a row is by how much it changes the log odds of the "
+        "row's own class against the strongest other one.",
     ]
     if comparison.roles.screened:
         said.append(
             "Columns were screened again without each fold, and scores of models are of rows that "
-            "had no part in that; the evidence of columns is of those that all rows have chosen, "
+            "had no part in that; the importance of columns is of those that all rows have chosen, "
             "and may be a little too good."
         )
-    if held_out_evidence is not None and len(held_out_evidence.index) < len(comparison.rows):
+    if lost is not None and len(lost.rows) < len(comparison.rows):
         said.append(
-            f"The evidence of columns and the rows unlike all others are those of "
-            f"{len(held_out_evidence.index):,} of {len(comparison.rows):,} rows, drawn by class."
+            f"Importance is that of {len(lost.rows):,} of {len(comparison.rows):,} rows, held out "
+            "and drawn by class and content."
         )
     return said
 

@@ -1,15 +1,23 @@
-"""Generative against discriminative models as rows come in (Ng and Jordan 2001)."""
+"""The chosen model as rows come in, beside a generative and a discriminative one.
+
+The chosen model keeps its members, settings and weights, and learns from a half, a quarter and an
+eighth of the rows outside a fold. The two beside it are those of Ng and Jordan (2001).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.base import clone
 
-from posterior.app.report.report_schema import LearningCurve, LearningCurves
+from posterior.app.report.report_schema import LearningCurve, LearningCurves, Measure
+from posterior.data.typing import Floats
 from posterior.estimators.pool.candidates import Candidate, width
-from posterior.evaluation.learning import learning_curve
+from posterior.estimators.pool.fold_models import FoldModels, learned_without
+from posterior.evaluation.held_out import floored
+from posterior.evaluation.learning import LearningPoint, learning_curve
 from posterior.selection.comparison import quiet
 from posterior.selection.labeled_rows import LabeledRows
 
@@ -21,14 +29,75 @@ MOST_DOCUMENTS = 1_500
 DOCUMENTS_TIMES_CLASSES = 12_000
 MANY_COEFFICIENTS = 150
 LEAST_ROWS = 40
+FOLDS = 2  # whose rows are asked about
+STEPS = (1, 2, 4, 8)  # every so many rows
+CHOSEN = "chosen"
 
 
-def learning_curves(rows: LabeledRows, pair: list[Candidate], seed: int) -> LearningCurves | None:
-    """Both models at growing sizes, on rows that neither has seen; some draws for each size."""
-    n, k = len(rows), len(rows.classes)
-    if n < LEAST_ROWS or len(pair) != 2:
+def learning_curves(
+    rows: LabeledRows, models: FoldModels, name: str, pair: list[Candidate], seed: int
+) -> LearningCurves | None:
+    """The chosen model and two others at growing sizes, on rows that none of them has seen."""
+    if len(rows) < LEAST_ROWS:
         return None
+    own, half = _chosen(models, name)
+    curves, n_test, repeats = _views(rows, pair, seed)
+    if own.points:
+        curves = [own, *curves]
+    if not curves:
+        return None
+    return LearningCurves(curves, n_test, repeats, _sentence(curves, half), half)
+
+
+def _chosen(models: FoldModels, name: str) -> tuple[LearningCurve, Measure | None]:
+    """The curve of the chosen model, and how much more half of the rows cost it, row by row."""
+    rows, found = models.rows, dict[int, list[Floats]]()
+    folds = [*models.copies][:FOLDS]
+    tested = []
+    for fold in folds:
+        test = rows.held_out[rows.folds[rows.held_out] == fold]
+        test = test[:: -(-len(test) // MOST_TESTED)]
+        rest = np.flatnonzero(rows.folds != fold)
+        tested.append(test)
+        for step in STEPS:
+            kept = rest[::step]  # sorted by class and content: all classes have their share
+            copy = models.copies[fold]
+            if step > 1:
+                try:
+                    gone = np.setdiff1d(np.arange(len(rows.codes)), kept)
+                    copy = learned_without(models.fitted, rows, gone)
+                except (ValueError, np.linalg.LinAlgError):  # too few rows for some member
+                    continue
+            with quiet():
+                scores = copy.scores(models.given(test))
+            found.setdefault(step, []).append(floored(log_softmax(scores, axis=1)))
+    points, losses = [], dict[int, Floats]()
+    for step, parts in sorted(found.items(), reverse=True):
+        size = round(float(np.mean([np.sum(rows.folds != f) / step for f in folds])))
+        if len(parts) < len(folds) or size < LEAST_ROWS // 2:
+            continue
+        said, codes = np.concatenate(parts), rows.codes[np.concatenate(tested)]
+        losses[step] = -said[np.arange(len(codes)), codes]
+        hit = (said.argmax(axis=1) == codes).astype(np.float64)
+        points.append(LearningPoint(size, _mean(losses[step]), _mean(hit)))
+    half = _mean(losses[2] - losses[1]) if {1, 2} <= set(losses) else None
+    return LearningCurve(CHOSEN, name, "chosen", points if len(points) > 1 else []), half
+
+
+def _mean(values: Floats) -> Measure:
+    """A mean over rows, and its standard error."""
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+    return Measure(float(values.mean()), error)
+
+
+def _views(
+    rows: LabeledRows, pair: list[Candidate], seed: int
+) -> tuple[list[LearningCurve], int, int]:
+    """Two simple models, tested on so many rows in some draws of each size."""
+    n, k = len(rows), len(rows.classes)
     n_test = int(min(0.3 * n, MOST_TESTED))
+    if len(pair) != 2:
+        return [], n_test, 0
     documents = pair[0].classifier.reads == "documents"
     most = min(MOST_DOCUMENTS, DOCUMENTS_TIMES_CLASSES // k) if documents else MOST_LEARNED
     together = rows.held_out if rows.dealt.belonging is not None else None
@@ -58,11 +127,25 @@ def learning_curves(rows: LabeledRows, pair: list[Candidate], seed: int) -> Lear
             )
         kind: Any = candidate.kind
         curves.append(LearningCurve(candidate.key, candidate.name, kind, points))
-    return LearningCurves(curves, n_test, repeats, _sentence(curves))
+    return curves, n_test, repeats
 
 
-def _sentence(curves: list[LearningCurve]) -> str:
-    generative, other = curves
+def _sentence(curves: list[LearningCurve], half: Measure | None) -> str:
+    """What more rows are worth to the chosen model, and how the two others compare."""
+    said = []
+    if half is not None:
+        much = half.value > 2 * (half.standard_error or 0.0)
+        worth = "more rows are worth having" if much else "more rows alone will change little"
+        sign = "more" if half.value >= 0 else "less"
+        amount = Measure(abs(half.value), half.standard_error)
+        of = "the log loss of the chosen model"
+        said.append(f"With half of the rows, {of} is {amount} {sign}: {worth}.")
+    views = [curve for curve in curves if curve.kind != "chosen"]
+    return " ".join([*said, _lead(*views)]) if len(views) == 2 else " ".join(said)
+
+
+def _lead(generative: LearningCurve, other: LearningCurve) -> str:
+    """Which of two models is ahead, early and late."""
     sizes = [p.rows for p in generative.points]
     both = zip(generative.points, other.points, strict=True)
     lead = [a.log_loss.value < b.log_loss.value for a, b in both]

@@ -62,7 +62,7 @@ SECTIONS = {
     "reliability": "Can the probabilities be trusted?",
     "mistakes": "Where it goes wrong",
     "learning": "What more rows are worth",
-    "evidence": "Evidence of each column",
+    "evidence": "Importance of each column",
     "distributions": "How the classes differ",
     "boundary": "The two most informative columns",
     "rows": "Rows to look at",
@@ -152,7 +152,7 @@ def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str
         "rows": bool(_unexpected(facts) or rows.likely_errors or rows.strange),
         "subgroups": bool(facts.subgroups),
         "missing": missing is not None and bool(missing.incomplete or missing.by_column),
-        "parameters": any(p.rows for p in facts.parameters),
+        "parameters": bool(facts.learned) or any(p.rows for p in facts.parameters),
         "use": bool(facts.snippets),
         "how": True,
     }

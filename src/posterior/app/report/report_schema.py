@@ -22,6 +22,9 @@ from posterior.evaluation.scores import Measure as Measure
 from posterior.evaluation.thresholds import ClassRanking as ClassRanking
 from posterior.evaluation.thresholds import ClassScore as ClassScore
 from posterior.evaluation.thresholds import Threshold as Threshold
+from posterior.plots.effects import ColumnEffect as ColumnEffect
+from posterior.plots.effects import EffectStep as EffectStep
+from posterior.plots.effects import PairEffect as PairEffect
 from posterior.preprocessing.roles import ColumnRole as ColumnRole
 from posterior.preprocessing.roles import Flag as Flag
 
@@ -135,28 +138,39 @@ class Suspects:
 class LearningCurve:
     key: str
     name: str
-    kind: Literal["generative", "discriminative"]
+    kind: Literal["chosen", "generative", "discriminative"]
     points: list[LearningPoint]
 
 
 @dataclass(frozen=True, slots=True)
 class LearningCurves:
-    """Ng and Jordan's picture: the generative model learns faster, the other may end lower."""
+    """The chosen model, and beside it Ng and Jordan's two: one learns faster, one may end lower."""
 
-    curves: list[LearningCurve]
+    curves: list[LearningCurve]  # that of the chosen model first
     test_rows: int
     repeats: int
     sentence: str  # what it shows here
+    half: Measure | None = None  # the rise of the chosen model's log loss with half of the rows
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureEvidence:
-    """How much a feature says, most informative first; of the naive Bayes."""
+    """How much a column matters to the chosen model, on rows that it never saw."""
 
     name: str
-    weight: float  # mean |log p(x_j | own class) - log p(x_j | best other class)|, in nats
-    log_loss_rise: float | None  # out of fold, when the column is left out; None if not computed
-    log_loss_rise_error: float | None  # its standard error
+    weight: float  # mean |what it adds to the log odds of the own class against the next|, in nats
+    log_loss_rise: float  # when the model has to predict without it; below zero, it is in the way
+    log_loss_rise_error: float | None  # the standard error of this mean over rows
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """What the chosen model loses without each column, row by row; columns as in `evidence`."""
+
+    rows: list[int]  # numbers in the file of the rows asked about; drawn by class if not all
+    log_loss: list[float]  # of each of them, with all columns
+    log_loss_rises: list[list[float]]  # by column, then by row
+    weights: list[list[float]]  # the same of the weight of evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +256,11 @@ class Surprises:
     least_expected: list[RowFacts]  # least probable own label, at most 20
     likely_errors: list[RowFacts]  # those whose label is probably wrong (see rule), at most 20
     n_likely_errors: int
-    rule: str  # the sentence that defines a likely label error
+    rule: str  # when a surprising label is taken for a wrong one, and whether that can be told here
     strange: list[StrangeRow]  # at most 10
+    n_surprising: int = 0  # rows whose label was given less than `bound`
+    expected: float = 0.0  # as many as there are by chance, if the probabilities are right
+    bound: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +290,28 @@ class Parameters:
     level: float  # 0.95
     rows: list[ParameterFacts]  # at most 100
     n_parameters: int  # of the whole model
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """Which column depends on which, beside the class."""
+
+    columns: list[str]
+    parents: list[list[int] | None]  # by place among the columns; None of one that is left out
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMember:
+    """A model that counts in the chosen one, or is it, and what it has learned from all rows."""
+
+    name: str
+    weight: float  # that its log probabilities are multiplied by
+    share: float  # of all weights
+    sentence: str
+    effects: list[ColumnEffect]  # of an additive model, the most important columns
+    pairs: list[PairEffect]
+    dependence: Dependence | None  # of a network
+    parameters: Parameters | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +364,7 @@ class Facts:
     roc: list[RankCurve]  # two classes: one curve (the smaller class); several: the 10 largest
     precision_recall: list[RankCurve]
     learning: LearningCurves | None
-    evidence: list[FeatureEvidence]
+    evidence: list[FeatureEvidence]  # the columns that the chosen model reads, most important first
     numbers: list[NumberDistribution]  # most informative first, at most 12
     categories: list[CategoryDistribution]  # most informative first, at most 12
     terms: list[TextTerms]
@@ -333,10 +372,14 @@ class Facts:
     surprises: Surprises
     subgroups: list[Subgroup]
     missing: MissingFacts | None
-    parameters: list[Parameters]
+    parameters: list[Parameters]  # naive Bayes and logistic regression, where they are no members
     snippets: list[Snippet]
     predictions: Predictions
     how: list[str] = field(default_factory=list)  # how the numbers were made, sentences
+    importance: Importance | None = None  # behind `evidence`
+    learned: list[LearnedMember] = field(
+        default_factory=list
+    )  # of the chosen model, heaviest first
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what is not finite becomes None."""

@@ -1,4 +1,4 @@
-"""Rows that a model did not expect, and labels that are probably wrong."""
+"""Rows that surprise the model, and labels that are probably wrong."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from posterior.app.report.held_out_evidence import HeldOutEvidence
 from posterior.app.report.report_schema import RowFacts, StrangeRow, Surprises
-from posterior.app.report.telling_words import TellingWords
+from posterior.app.report.row_reasons import Reasons
+from posterior.app.report.strange_rows import Densities
 from posterior.data import frames
 from posterior.data.table import text
-from posterior.evaluation.scores import doubtful_labels, least_expected, own_probability
+from posterior.data.typing import Array
+from posterior.estimators.pool.fold_models import FoldModels
+from posterior.evaluation.held_out import HeldOut
+from posterior.evaluation.reliability import calibration_measure
+from posterior.evaluation.scores import DOUBTFUL, doubtful_labels, least_expected, own_probability
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Judged
 from posterior.selection.labeled_rows import LabeledRows
@@ -21,9 +25,18 @@ STRANGE = 10
 MOST_CELLS = 12
 REASONS = 3
 LETTERS = 200
+SEPARATED = 0.8  # of the probability, on average, rows of a class must be given their own
+CALIBRATED = 0.05  # calibration error up to which probabilities are taken at their word
 RULE = (
-    "A label is doubted if its probability is below 10 %, while another class has at least the "
-    "probability that rows of that class have on average (after Northcutt et al. 2021)."
+    "A label is taken for a likely error if it was given less than 10 %, another class has at "
+    "least the probability that rows of that class have on average (after Northcutt et al. 2021), "
+    "and the model separates the two: rows of either are given 80 % of their own class or more, on "
+    "average, and the calibration error is below 0.05."
+)
+NONE = "The model separates the classes well, and takes none of these labels for a likely error."
+NOT_HERE = (
+    "The classes overlap too much, or the probabilities are too little calibrated, to take a "
+    "surprising label for a wrong one."
 )
 
 
@@ -31,24 +44,21 @@ def surprises(
     judged: Judged,
     rows: LabeledRows,
     roles: Roles,
-    by_column: HeldOutEvidence | None,
-    words: TellingWords | None,
+    models: FoldModels,
+    ranked: list[str],
+    densities: Densities | None,
 ) -> Surprises:
     """By probabilities from models that never saw the row."""
     held_out, index = judged.held_out, judged.index
     proba, codes = held_out.proba, held_out.codes
     own, answer = own_probability(held_out), proba.argmax(axis=1)
     top = proba[np.arange(len(codes)), answer]
-    doubted = doubtful_labels(held_out)
+    doubted, warranted = likely_errors(held_out)
     order = distinct_places(least_expected(held_out), rows, index)
     table = rows.frame
-    ranked = [] if by_column is None else [f.name for f in by_column.features()]
     shown = shown_columns(roles, ranked)
-
     unexpected, errors = order[:MOST], [i for i in order if doubted[i]][:MOST]
-    if words is not None:  # nor may the words of a row be predicted by a model that saw it
-        words = words.without({int(index[i]) for i in (*unexpected, *errors)})
-    sources = [w for w in (words, by_column) if w is not None]
+    reasons = Reasons.of(models, rows, {int(index[i]) for i in (*unexpected, *errors)})
 
     def facts(i: int) -> RowFacts:
         row = int(index[i])
@@ -61,16 +71,35 @@ def surprises(
             proba_label=float(own[i]),
             proba_predicted=float(top[i]),
             values=row_values(table, row, shown),
-            reasons=[r for w in sources for r in w.reasons(row, against, code)][:REASONS],
+            reasons=reasons(row, against, code, REASONS),
         )
 
     return Surprises(
         least_expected=[facts(i) for i in unexpected],
         likely_errors=[facts(i) for i in errors],
         n_likely_errors=int(doubted.sum()),
-        rule=RULE,
-        strange=[] if by_column is None else _strange(rows, by_column, shown),
+        rule=NOT_HERE if not warranted else RULE if doubted.any() else NONE,
+        strange=[] if densities is None else _strange(rows, densities, shown),
+        n_surprising=int((own < DOUBTFUL).sum()),
+        expected=float(proba[proba < DOUBTFUL].sum()),
+        bound=DOUBTFUL,
     )
+
+
+def likely_errors(held_out: HeldOut) -> tuple[Array, bool]:
+    """Rows whose label is probably wrong, as a mask, and whether that can be told at all.
+
+    A label of little probability is to be expected where classes overlap. Where rows of both are
+    given their own class with 80 % on average, it is more likely to be a mistake.
+    """
+    own, codes = own_probability(held_out), held_out.codes
+    present = np.unique(codes)
+    usual = np.zeros(held_out.proba.shape[1])
+    usual[present] = [own[codes == c].mean() for c in present]
+    separated = usual >= SEPARATED
+    calibrated = calibration_measure(held_out)[0].value < CALIBRATED
+    told = separated[codes] & separated[held_out.proba.argmax(axis=1)] & calibrated
+    return doubtful_labels(held_out) & told, bool(calibrated and separated.sum() > 1)
 
 
 def distinct_places(order: Any, rows: LabeledRows, index: Any) -> list[int]:
@@ -105,12 +134,12 @@ def row_values(frame: Any, row: int, names: list[str]) -> dict[str, str]:
     return found
 
 
-def _strange(rows: LabeledRows, by_column: HeldOutEvidence, shown: list[str]) -> list[StrangeRow]:
-    evidence = by_column.log_evidence()
-    order = distinct_places(np.argsort(evidence, kind="stable"), rows, by_column.index)
+def _strange(rows: LabeledRows, densities: Densities, shown: list[str]) -> list[StrangeRow]:
+    evidence = densities.log_evidence
+    order = distinct_places(np.argsort(evidence, kind="stable"), rows, densities.index)
     found = []
     for i in order[:STRANGE]:
-        row = int(by_column.index[i])
+        row = int(densities.index[i])
         found.append(
             StrangeRow(
                 row=int(rows.places[row]) + 1,

@@ -1,10 +1,8 @@
-"""The words that speak for each class, in the whole and in single documents."""
+"""The words that speak for each class."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import clone
@@ -18,7 +16,6 @@ from posterior.selection.comparison import quiet
 from posterior.selection.labeled_rows import LabeledRows
 
 MOST = 15
-WORTH = 0.1  # log odds below say nothing
 SMOOTH = 0.5  # of documents with a word, and without it
 
 
@@ -27,7 +24,6 @@ class TellingWords:
     """A multinomial naive Bayes of all documents, and what it says of words."""
 
     model: TextClassifier
-    documents: list[str | None]
     rows: LabeledRows
     columns: str
     by_letters: bool
@@ -38,17 +34,7 @@ class TellingWords:
         with quiet():
             model = clone(candidate.classifier.model).fit(documents, rows.y)
         columns = ", ".join(c.name for c in roles.text)
-        return cls(model, documents, rows, columns, roles.by_letters)
-
-    def without(self, rows: Collection[int]) -> TellingWords:
-        """What a model says that never saw some documents."""
-        known = [i for i in rows if self.documents[i] is not None]
-        if not known:
-            return self
-        model = copy.deepcopy(self.model)
-        with quiet():
-            model.forget([self.documents[i] for i in known], self.rows.y[known])
-        return replace(self, model=model)
+        return cls(model, rows, columns, roles.by_letters)
 
     def terms(self) -> list[TextTerms]:
         """Words that many documents of a class have, and fewer others: p_k log (p_k / p_other)."""
@@ -71,19 +57,6 @@ class TellingWords:
                 ],
                 [round_digits(ratio[k, line], 4) for k, line in enumerate(best)],
             )
-        ]
-
-    def reasons(self, row: int, of: int, against: int, most: int = 3) -> list[str]:
-        """The words of a document that speak most for one class against another."""
-        document, classes = self.documents[row], self.rows.classes
-        if document is None or not {classes[of], classes[against]} <= {*self.model.classes_}:
-            return []
-        why = self.model.explain(document, classes[of], classes[against])
-        ranked = [j for j in np.argsort(-why.weights, kind="stable") if why.weights[j] > WORTH]
-        name = self.rows.names[of]
-        return [
-            f"“{self._shown(why.terms[j])}” speaks for {name} ({why.weights[j]:+.1f})"
-            for j in ranked[:most]
         ]
 
     def _shown(self, term: str) -> str:

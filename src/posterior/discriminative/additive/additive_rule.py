@@ -16,8 +16,8 @@ from posterior.data.rows import Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, Pace, boosted
 from posterior.discriminative.additive.cell_parts import CellParts, GatherCells, check_boosting
-from posterior.discriminative.additive.cell_rows import CellRows
-from posterior.discriminative.additive.convex import Engine, convex
+from posterior.discriminative.additive.cell_rows import MANY_ROWS, CellRows
+from posterior.discriminative.additive.convex import ROUGH, Engine, convex
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.readers.cells import CellColumns, LookAtCells
 from posterior.readers.labels import Labels
@@ -35,6 +35,11 @@ class ConvexTables:
     C: float | None
     one_thread: Callable[[], AbstractContextManager[object]]  # of matrix products: folds have some
 
+    @property
+    def given(self) -> tuple[float, float] | None:
+        """The penalty on columns, and on pairs."""
+        return None if self.C is None else (self.C, self.C)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdditiveRule:
@@ -51,7 +56,7 @@ class AdditiveRule:
         """At the pace and for the rounds, or penalties, of the least loss on rows held out."""
         if self.convex is not None and len(np.unique(rows.labels)) > 1:
             with self.convex.one_thread():
-                tables = convex(rows, reader, self.convex.pairs, self.convex.C, self.threads)
+                tables = convex(rows, reader, self.convex.pairs, self.convex.given, self.threads)
             return FittedAdditive.of_convex(reader, labels, rows, tables)
         found = self._boosted(reader, rows, self.paces(len(rows)), self.rounds)
         return FittedAdditive.of(reader, labels, rows, found)
@@ -65,8 +70,8 @@ class AdditiveRule:
         """
         if self.convex is not None:
             with self.convex.one_thread():
-                pairs, C = self.convex.pairs, self.convex.C
-                tables = convex(rows, reader, pairs, C, self.threads, held)
+                pairs, given = self.convex.pairs, self.convex.given
+                tables = convex(rows, reader, pairs, given, self.threads, held)
             assert tables.held_scores is not None  # C is chosen
             return FittedAdditive.of_convex(reader, labels, rows, tables), tables.held_scores
         found = self._boosted(reader, rows, self.paces(len(rows)), self.rounds, held)
@@ -86,6 +91,17 @@ class AdditiveRule:
         found = self._boosted(reader, rows, paces, rounds)
         fitted = FittedAdditive.of(reader, labels, rows, found)
         return replace(fitted, held_out=before.held_out, chosen_weight=before.chosen_weight)
+
+    def kept(self, before: FittedAdditive, labels: Labels, rows: CellRows) -> FittedAdditive:
+        """At the pace and rounds, or the penalties, of a model of other rows, however many."""
+        if self.convex is not None and before.C:
+            with self.convex.one_thread():
+                given = (before.reader, len(before.C) > 1, before.C)
+                tables = convex(rows, *given, self.threads, stop=ROUGH)
+            return FittedAdditive.of_convex(before.reader, labels, rows, tables)
+        paces = [pace for n in (0, MANY_ROWS) for pace in self.paces(n) if pace.name == before.pace]
+        found = self._boosted(before.reader, rows, paces, before.n_rounds)
+        return FittedAdditive.of(before.reader, labels, rows, found)
 
     def begun(self, reader: CellColumns, labels: Labels, early: tuple[Rows, ...]) -> FittedAdditive:
         """Of a stream that has just begun: its cells are chosen too, until it has enough rows."""

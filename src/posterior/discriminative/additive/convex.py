@@ -59,11 +59,12 @@ def convex(
     rows: CellRows,
     reader: CellColumns,
     pairs: bool,
-    C: float | None,
+    C: tuple[float, ...] | None,
     engine: Engine,
     asked: Floats | None = None,
+    stop: Stop = FINE,
 ) -> Convex:
-    """The minimum at C, with pairs if there may be some.
+    """The minimum at C, of columns and then of pairs, if there may be some.
 
     Without C, penalties are those of the least loss on rows held out: first of single columns,
     then, with these, of pairs, which are left out where none makes it less. If some weights to
@@ -77,14 +78,14 @@ def convex(
         design = CellDesign.of(reader, weight, _pairs(single, reader, weight, C, path))
         both = Problem.of(rows, held, design, engine, single.X)
         if C is not None:
-            return _minimum(both, (C, C), np.zeros(both.shape))
+            return _minimum(both, C, np.zeros(both.shape), stop)
         assert path is not None
         more = _path(both, [_with_pairs(end, both.shape[1]) for end in path.ends], path.C)
         losses = path.losses + more.losses
         path = replace(more if more.loss < path.loss else path, losses=losses)
     if path is None:
         assert C is not None
-        return _minimum(single, (C,), np.zeros(single.shape))
+        return _minimum(single, C[:1], np.zeros(single.shape), stop)
     found = _minimum(path.problem, path.C, np.mean(path.ends, axis=0))
     scores = None if asked is None else path.held_scores()
     return replace(found, losses=path.losses, held_scores=scores)
@@ -94,7 +95,7 @@ def _pairs(
     single: Problem,
     reader: CellColumns,
     weight: list[Floats],
-    C: float | None,
+    C: tuple[float, ...] | None,
     path: _Path | None,
 ) -> list[tuple[int, int]]:
     """All pairs of columns, or those that promise most where there are many."""
@@ -104,7 +105,7 @@ def _pairs(
         return pairs
     if path is None:
         assert C is not None
-        found = _minimum(single, (C,), np.zeros(single.shape))
+        found = _minimum(single, C[:1], np.zeros(single.shape))
     else:
         found = _minimum(single, path.C, np.mean(path.ends, axis=0))
     proba = single.proba(np.column_stack([found.coef, found.intercept]))
@@ -248,10 +249,10 @@ def _fold(
     return coef, kernels.log_loss(scores, rows.labels, held[fold])
 
 
-def _minimum(problem: Problem, C: tuple[float, ...], start: Floats) -> Convex:
+def _minimum(problem: Problem, C: tuple[float, ...], start: Floats, stop: Stop = FINE) -> Convex:
     """Of all rows."""
     objective = problem.objective(C, problem.rows.weight)
-    solver = problem.solver(C, start, FINE, SOME)
+    solver = problem.solver(C, start, stop, SOME)
     coef = centered(solver.minimize(objective, start).coef, objective)
     information = objective.diagonal(coef)
     return Convex(problem.design, coef[:, -1], coef[:, :-1], information[:, :-1], C)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -142,6 +142,21 @@ class FittedAdditive:
     def posterior(self, X: Any, engine: Filler, wanted: str = "posterior") -> Floats:
         """p(k | x), or its logarithm: "log_posterior"."""
         return answers(self.by_class(self.scores(X, engine)), self.calibrator, wanted)
+
+    def log_posterior_without(self, X: Any, columns: Sequence[Collection[int]]) -> Floats:
+        """log p(k | x) (sets, n, k), each set of columns as values never seen: they add nothing."""
+        features = self.reader.read(X)
+        self.reader.check(features)
+        codes, sizes = self.reader.codes(features), self.reader.sizes
+        out = np.empty((len(columns), codes.shape[1], len(self.labels)))
+        for blank, part in zip(columns, out, strict=True):
+            known = codes.copy()
+            for j in blank:
+                known[j] = sizes[j]
+            scores = np.tile(self.intercept, (codes.shape[1], 1))
+            self.terms.add_to(known, scores)
+            part[:] = answers(self.by_class(scores), self.calibrator, "log_posterior")
+        return out
 
     def by_class(self, scores: Floats) -> Floats:
         """Scores (..., outputs) with one for every class; the first of two has a score of zero."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
@@ -267,6 +268,7 @@ class Additive(BaseClassifier):
 
     partial_fit = additive_stream.partial_fit
     forget = additive_stream.forget
+    relearn = additive_stream.relearn
     merge = additive_stream.merge
     cross_validate = cross_validated
     fit_held_out = fit_held_out
@@ -331,6 +333,14 @@ class Additive(BaseClassifier):
         check_is_fitted(self)
         terms, constant, names = self.fitted_.evidence(X)
         return Evidence(terms, constant, names, self.classes_)
+
+    def log_proba_without(self, X: Any, columns: Sequence[Collection[int]]) -> Floats:
+        """log p(k | x) (sets, n, k) without each set of columns, whose tables then add nothing.
+
+        A missing cell has a learned number of its own; a column that is left out has none.
+        """
+        check_is_fitted(self)
+        return self.fitted_.log_posterior_without(X, columns)
 
     def importances(self) -> Table:
         """How much each column, pair and triple matters: the mean of |effect| over all rows.

@@ -1,4 +1,4 @@
-"""Additive models of rows that come and go: partial_fit, forget and merge."""
+"""Additive models of rows that come and go: partial_fit, forget, relearn and merge."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
 from posterior.data.rows import Blocks, Hard, Rows
+from posterior.discriminative.additive.cell_parts import GatherCells
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.estimators import calibrated, remote
 from posterior.estimators.base_classifier import with_target
@@ -74,6 +75,27 @@ def forget(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     codes = before.labels.known(y, n)
     cells = before.reader.codes(features)
     self.fitted_ = self.rule().without_rows(before, cells, codes, weight)
+    return self
+
+
+def relearn(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Learn from other rows alone, with the cells, pace and rounds, or penalties, that `fit` chose.
+
+    Nothing is held out, which is a sixth of the work of a fit.
+
+    Parameters
+    ----------
+    X, y, sample_weight : as in `fit`, in memory
+    """
+    check_is_fitted(self)
+    X, y = with_target(X, y)
+    before: FittedAdditive = self.fitted_
+    features = _checked(before.reader, X)
+    n = features.shape[0]
+    weight = validate.weights(sample_weight, n)
+    labels, codes = Labels.learn(y, weight, n)
+    rows = GatherCells(before.reader)(Rows(features, Hard(codes, len(labels), weight)))
+    self.fitted_ = self.rule().kept(before, labels, rows.together())
     return self
 
 

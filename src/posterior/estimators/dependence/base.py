@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from posterior.data.rows import Blocks, Rows
 from posterior.data.table import Table
@@ -133,6 +134,23 @@ class DependenceClassifier(SummedClassifier):
                 stacklevel=2,
             )
         return self
+
+    def relearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from other rows alone, with the smoothing, and structure, that `fit` chose.
+
+        Numbers are cut anew: cut points follow the classes of the rows that they are learned from.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`, in memory
+        """
+        model = clone(self).set_params(**self._settings())
+        self.fitted_ = model.fit(X, y, sample_weight).fitted_
+        return self
+
+    def _settings(self) -> dict[str, Any]:
+        """As given, or as chosen."""
+        return {"smoothing": self.smoothing_}
 
     def _chosen_first(self) -> list[str]:
         """What is chosen by all rows before they are counted, and was not given."""

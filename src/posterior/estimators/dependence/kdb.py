@@ -132,6 +132,9 @@ class KDB(DependenceClassifier):
         structure = selected(structure, choice.order, choice.n_columns, choice.k)
         return replace(known, structure=structure, selection=choice.table)
 
+    def _settings(self) -> dict[str, Any]:
+        return super()._settings() | {"structure": self.structure_}
+
     def _chosen_first(self) -> list[str]:
         chosen = super()._chosen_first()
         return chosen if self.structure is not None else [*chosen, "a structure (structure=)"]

@@ -34,7 +34,7 @@ from posterior.estimators.pool.dealt_rows import (
 )
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.pool import Pool
-from posterior.estimators.pool.reasons import by_column, of_document
+from posterior.estimators.pool.reasons import of_document
 from posterior.estimators.pool.weighing import pooled
 from posterior.estimators.refits import cross_validated
 from posterior.estimators.table_classifier import Readings
@@ -233,14 +233,7 @@ class Classifier(Pool):
         word has its own.
         """
         check_is_fitted(self)
-        rows = self._given(X)
-        if self.reads_documents:
-            return self.fitted_.evidence(rows, np.array([], object))
-        read_by, given = self.fitted_.read_by, _given(self.fitted_)
-        columns = self.roles_ if read_by is None else read_by.roles
-        names = np.array([c.name for c in columns.used if c.name in given], object)
-        found = self.fitted_.evidence(rows, names, by_column)
-        return found if read_by is None else found.joined(read_by.sources)
+        return self.fitted_.by_column(self._given(X))
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """Why: what each column adds, or each word; of neighbors that are kept alone, the nearest.

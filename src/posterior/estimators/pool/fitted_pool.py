@@ -18,7 +18,7 @@ from posterior.data.typing import Array, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, bounded
 from posterior.estimators.estimator import Estimator
 from posterior.estimators.pool.column_models import ColumnModels
-from posterior.estimators.pool.reasons import as_said, shortened
+from posterior.estimators.pool.reasons import as_said, by_column, shortened
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
 from posterior.generative.evidence_terms import Evidence
@@ -96,6 +96,21 @@ class FittedPool:
             total[:, :, i] = values
         names = np.array([*terms], dtype=object)
         return Evidence(total, np.asarray(prior), names, self.classes)
+
+    def by_column(self, rows: Any) -> Evidence:
+        """Terms of the columns that members are given, as those of the table they come from.
+
+        What models of words say is the term of the text; where there is nothing but text, each
+        word has its own.
+        """
+        if all(member.reads == "documents" for member in self.members):
+            return self.evidence(rows, np.array([], object))
+        assert self.roles is not None
+        columns = self.roles if self.read_by is None else self.read_by.roles
+        given = {column.name for member in self.members for column in member.columns_read}
+        names = np.array([c.name for c in columns.used if c.name in given], object)
+        found = self.evidence(rows, names, by_column)
+        return found if self.read_by is None else found.joined(self.read_by.sources)
 
     def check_read_alike(self, other: FittedPool) -> None:
         """Refuse a pool whose members were given other numbers for the same columns."""

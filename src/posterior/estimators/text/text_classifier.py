@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -19,10 +19,9 @@ from posterior.data.table import Table
 from posterior.data.typing import Array
 from posterior.engines.local import Local
 from posterior.estimators import remote
-from posterior.estimators.base_classifier import rivals
 from posterior.estimators.estimator import learned
 from posterior.estimators.summed_classifier import SummedClassifier
-from posterior.estimators.text import base, word_probabilities
+from posterior.estimators.text import base, text_explanation, word_probabilities
 from posterior.estimators.text.select_weights import (
     LOGISTIC,
     HeldOutDocuments,
@@ -31,11 +30,6 @@ from posterior.estimators.text.select_weights import (
     tried,
 )
 from posterior.estimators.text.term_rule import DocumentEngine, TermRule, other_sums
-from posterior.estimators.text.text_explanation import (
-    TextExplanation,
-    document_evidence,
-    explanation,
-)
 from posterior.evaluation import calibration
 from posterior.evaluation.calibration import AUTO, CALIBRATORS, Calibrator, check_calibrated
 from posterior.evaluation.held_out import HeldOut
@@ -51,7 +45,6 @@ from posterior.readers.reader import Reader
 from posterior.sources.class_folders import labeled_files
 from posterior.text.analysis import WORDS
 from posterior.text.damping import COUNTS, UNIT_LOG_COUNTS, WEIGHTINGS
-from posterior.text.term_rows import TermRows
 from posterior.text.term_sums import TermSums
 from posterior.text.term_weights import NAIVE_BAYES, WeighedTerms
 
@@ -151,6 +144,7 @@ class TextClassifier(SummedClassifier):
     get_stop_words = base.get_stop_words
     build_analyzer = base.build_analyzer
     parameters = word_probabilities.parameters
+    explain = text_explanation.explain
 
     def __init__(
         self,
@@ -274,13 +268,28 @@ class TextClassifier(SummedClassifier):
             SummedClassifier.fit(fresh, X, y, sample_weight, checkpoint=checkpoint)
             self.fitted_ = fresh.fitted_
             return self
-        reader, labels, rows = self._read(X, y, sample_weight)
+        self.fitted_ = self._learned(*self._read(X, y, sample_weight))
+        return self
+
+    def relearn(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from other documents alone, by the model, alpha and sharpness that `fit` chose."""
+        before = self.settled()
+        self.fitted_ = self._learned(*self._read(X, y, sample_weight), before)
+        return self
+
+    def _learned(
+        self, reader: Reader, labels: Labels, rows: Rows, before: Fitted | None = None
+    ) -> Fitted:
+        """What all rows say, by the model that they choose, or that was chosen before."""
         statistics = self._sum(rows).compact()
-        rule, calibrator = self._chosen(rows, statistics, labels)
+        if before is None:
+            rule, calibrator = self._chosen(rows, statistics, labels)
+        else:
+            rule, calibrator = cast(TermRule, before.rule), before.calibrator
+            rule = replace(rule, prior=self._prior(labels))
         joint = rule.joint(statistics, rows, self.engine_)
         reader = rule.answering(reader, statistics)
-        self.fitted_ = Fitted(reader, labels, rule, statistics, joint, calibrator=calibrator)
-        return self
+        return Fitted(reader, labels, rule, statistics, joint, calibrator=calibrator)
 
     def _sum(self, rows: Rows) -> JointStatistics[TermSums]:
         return self.engine_.sum(labeling(self._usual()), rows)
@@ -375,26 +384,4 @@ class TextClassifier(SummedClassifier):
     def evidence(self, documents: Any) -> Evidence:
         """The additive terms of each class's log posterior, for the terms that these documents
         have; where those that a document does not have count as well, they share the last one."""
-        return self._evidence(documents)[0]
-
-    def _evidence(self, documents: Any) -> tuple[Evidence, bool]:
-        fitted = self.settled()
-        X = fitted.reader.read(documents)
-        assert isinstance(X, TermRows)
-        return document_evidence(X, fitted.model, fitted.classes)
-
-    def explain(self, document: Any, of: Any = None, against: Any = None) -> TextExplanation:
-        """One document's odds of a class against another, taken apart by term.
-
-        Parameters
-        ----------
-        document : str, or a list of one document
-        of, against : labels, optional
-            By default the most probable class and the runner-up.
-        """
-        documents = [document] if isinstance(document, str | bytes) else document
-        evidence, rest = self._evidence(documents)
-        pair = rivals(evidence, of, against, "document")
-        reader = self.settled().reader
-        assert isinstance(reader, Documents)
-        return explanation(reader.text(documents), reader.terms, evidence, rest, pair)
+        return text_explanation.evidence(self, documents)

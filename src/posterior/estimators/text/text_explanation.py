@@ -15,8 +15,10 @@ from scipy.special import logsumexp
 from posterior.data.names import plain
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
+from posterior.estimators.base_classifier import rivals
 from posterior.generative.evidence_terms import BAR, Evidence, odds, percent, weightiest
 from posterior.generative.joint import Joint
+from posterior.readers.documents import Documents
 from posterior.text.analysis import TermSettings
 from posterior.text.term_rows import TermRows
 from posterior.text.term_weights import TermWeights
@@ -166,6 +168,35 @@ def document_evidence(
     rest = terms.shape[2] > len(names)
     names = np.append(names, ABSENT) if rest else names
     return Evidence(terms, joint.log_prior, names, classes), rest
+
+
+def evidence(model: Any, documents: Any) -> Evidence:
+    """The additive terms of each class's log posterior, for the terms that these documents have."""
+    return _told(model, documents)[0]
+
+
+def explain(self: Any, document: Any, of: Any = None, against: Any = None) -> TextExplanation:
+    """One document's odds of a class against another, taken apart by term.
+
+    Parameters
+    ----------
+    document : str, or a list of one document
+    of, against : labels, optional
+        By default the most probable class and the runner-up.
+    """
+    documents = [document] if isinstance(document, str | bytes) else document
+    found, rest = _told(self, documents)
+    pair = rivals(found, of, against, "document")
+    reader = self.settled().reader
+    assert isinstance(reader, Documents)
+    return explanation(reader.text(documents), reader.terms, found, rest, pair)
+
+
+def _told(model: Any, documents: Any) -> tuple[Evidence, bool]:
+    fitted = model.settled()
+    X = fitted.reader.read(documents)
+    assert isinstance(X, TermRows)
+    return document_evidence(X, fitted.model, fitted.classes)
 
 
 def explanation(
