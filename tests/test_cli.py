@@ -401,6 +401,7 @@ def test_a_report_writes_a_page_its_numbers_and_the_model(fish, report):
     told = command.plain(report.answer.facts)
     assert sorted(p.name for p in report.folder.iterdir()) == [
         "model.posterior",
+        "model_card.json",
         "report.html",
         "report.json",
     ]

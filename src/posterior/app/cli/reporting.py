@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from posterior.app.report.report_schema import Facts, Measure
 
-FILES = ("report.html", "report.json", "model.posterior")
+FILES = ("report.html", "report.json", "model_card.json", "model.posterior")
 MOST_FLAGS = 8
 MOST_CLASSES = 8
 MOST_SCORES = 3  # that 80 letters hold; the page has them all
@@ -67,6 +67,7 @@ def report(
     its numbers (JSON) and the model.
     """
     from posterior.app.report.facts import study
+    from posterior.app.report.model_card_section import card_json
     from posterior.app.report.page import render
     from posterior.sources import files
 
@@ -88,13 +89,15 @@ def report(
         )
         step("drawing")
         folder.mkdir(parents=True, exist_ok=True)
-        page, numbers, model = (folder / name for name in FILES)
+        page, numbers, card, model = (folder / name for name in FILES)
         write_text(page, render(found.facts, beside=numbers.name))
         write_text(numbers, found.facts.to_json())
+        write_text(card, card_json(found.facts.card))
         models.save(found.model, str(model), file.frame)
     if open_page:
         typer.launch(page.absolute().as_uri())
-    places = {"numbers": str(numbers), "model": str(model), "page": str(page)}
+    places = {"numbers": numbers, "card": card, "model": model, "page": page}
+    places = {name: str(place) for name, place in places.items()}
     return Answer(
         {"data": data, "target": target, **_facts(found.facts), **places},
         [*_shown(found.facts), *(f"{name:8} {place}" for name, place in places.items())],
