@@ -35,6 +35,14 @@ def stability_index(before: ArrayLike, after: ArrayLike) -> float:
     return float(((q - p) * np.log(q / p)).sum())
 
 
+def index_by_chance(before: ArrayLike, after: ArrayLike) -> float:
+    """What the index is on average where nothing changed: (b - 1) (1 / n + 1 / m), of b bins."""
+    p, q = (np.asarray(counts, np.float64) for counts in (before, after))
+    if not p.sum() or not q.sum():
+        return 0.0
+    return float((np.count_nonzero(p + q) - 1) * (1 / p.sum() + 1 / q.sum()))
+
+
 def drift_test(before: ArrayLike, after: ArrayLike) -> DriftTest:
     """Pearson's test that two tables have the same shares; bins that are empty in both are none."""
     counts: Floats = np.array([before, after], np.float64)

@@ -32,7 +32,7 @@ def column_drawings(
     )
     kept = sorted(int(k) for k in shown)
     names = [classes[k] for k in kept]
-    legend = Legend() if many else legend_of(short(target, 30), names)
+    legend = Legend() if many else legend_of(target, names)
     found = []
     for place, column in enumerate(columns):
         counts = np.array(column.counts, np.float64)[kept]
@@ -59,6 +59,8 @@ def _gaps(column: ColumnShares) -> str:
 def _described(column: ColumnShares, names: list[str], typical: list[str], target: str) -> str:
     what = "Most frequent" if column.scale == "category" else "Median"
     said = [f"{t} for {n}" for n, t in zip(names, typical, strict=True) if t]
+    if not said:
+        return f"Chart: {column.name}, shares {' and '.join(names)}."
     more = f" and {len(said) - MOST_SAID} more" if len(said) > MOST_SAID else ""
     told = "; ".join(said[:MOST_SAID])
     return f"Chart: {column.name} by {target}, shares within each class. {what}: {told}{more}."

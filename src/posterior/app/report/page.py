@@ -100,7 +100,7 @@ def render(
     script = (TEMPLATES / "report.js").read_text("utf-8")
     scripts = [_closed(text) for text in ([bundle(), script] if specs else [])]
     return (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             facts=facts,
@@ -127,7 +127,7 @@ def render(
     )
 
 
-def _environment() -> Any:
+def environment() -> Any:
     jinja2 = optional("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
