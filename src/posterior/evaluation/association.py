@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import rankdata
 
-from posterior.data.typing import Codes, Floats
+from posterior.data.typing import Array, Floats
 
 SPEARMAN, CRAMER, RATIO = "Spearman", "Cramér's V", "correlation ratio"
 
 
-def associations(columns: Sequence[Floats | Codes]) -> tuple[Floats, Floats]:
+def associations(columns: Sequence[Array]) -> tuple[Floats, Floats]:
     """The matrix (d, d) of all pairs, and the signs of ρ, 0 where there is none.
 
     Columns of numbers are floats, NaN where missing; those of categories are codes, -1 where
@@ -29,7 +29,7 @@ def associations(columns: Sequence[Floats | Codes]) -> tuple[Floats, Floats]:
     kinds = [j for j in range(d) if columns[j].dtype.kind != "f"]
     with np.errstate(invalid="ignore", divide="ignore"):
         if numbers:
-            X = np.stack([columns[j] for j in numbers], axis=1)
+            X: Floats = np.stack([columns[j] for j in numbers], axis=1)
             rho = spearman(X)
             value[np.ix_(numbers, numbers)] = np.abs(rho)
             sign[np.ix_(numbers, numbers)] = np.sign(np.nan_to_num(rho))
@@ -43,7 +43,7 @@ def associations(columns: Sequence[Floats | Codes]) -> tuple[Floats, Floats]:
     return value, sign
 
 
-def measure_of(first: Floats | Codes, second: Floats | Codes) -> str:
+def measure_of(first: Array, second: Array) -> str:
     """The name of the measure of a pair."""
     numbers = (first.dtype.kind == "f") + (second.dtype.kind == "f")
     return (CRAMER, RATIO, SPEARMAN)[numbers]
@@ -65,7 +65,7 @@ def spearman(X: Floats) -> Floats:
     return np.clip(covariance / np.sqrt(variance * variance.T), -1, 1)
 
 
-def correlation_ratios(X: Floats, codes: Codes) -> Floats:
+def correlation_ratios(X: Floats, codes: Array) -> Floats:
     """η of each column of numbers by the groups, η² corrected: 1 - (1 - η²)(n - 1)/(n - k)."""
     X = X[codes >= 0]
     codes = codes[codes >= 0]
@@ -88,14 +88,14 @@ def correlation_ratios(X: Floats, codes: Codes) -> Floats:
     return np.asarray(np.sqrt(np.clip(1 - within, 0, 1)))
 
 
-def cramer(a: Codes, b: Codes) -> float:
+def cramer(a: Array, b: Array) -> float:
     """Cramér's V of two categories; chance gives φ² (r - 1)(c - 1)/(n - 1), which is taken off."""
     both = (a >= 0) & (b >= 0)
     a, b = a[both].astype(np.int64), b[both]
     n, width = len(a), int(b.max(initial=0)) + 1
-    counts = np.bincount(a * width + b)
-    counts = np.append(counts, np.zeros(-len(counts) % width)).reshape(-1, width)
-    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)].astype(np.float64)
+    flat = np.bincount(a * width + b, minlength=width * (int(a.max(initial=0)) + 1))
+    counts: Floats = flat.reshape(-1, width).astype(np.float64)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
     r, c = counts.shape
     if n < 2 or min(r, c) < 2:
         return np.nan

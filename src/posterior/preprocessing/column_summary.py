@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from posterior.data.typing import Floats
+from posterior.data.typing import Array, Floats
 from posterior.preprocessing.measured_columns import MeasuredColumn
 
 TENTHS = np.arange(1, 10) / 10
@@ -38,7 +38,7 @@ class ColumnSummary:
             complete = len(column.values) <= MOST_VALUES
             kept = values if complete else values[:-1]
             known = codes >= 0
-            counts = np.bincount(codes[known], w[known], minlength=len(kept) + 1)
+            counts = _sums(codes[known], w[known], len(kept) + 1)
             order = np.argsort(-counts[:-1], kind="stable")
             listed = tuple(kept[v] for v in order)
             counts = np.append(counts[order], counts[-1])
@@ -50,7 +50,7 @@ class ColumnSummary:
         cuts = np.unique(np.quantile(known, TENTHS, method="inverted_cdf"))
         cuts = cuts[cuts < ends[1]]
         bins = np.searchsorted(cuts, known, side="left")
-        counts = np.bincount(bins, w[~column.missing], minlength=len(cuts) + 1)
+        counts = _sums(bins, w[~column.missing], len(cuts) + 1)
         return cls(*told, ends, cuts, (), True, counts, missing)
 
     def count(self, column: MeasuredColumn) -> ColumnSummary:
@@ -72,3 +72,7 @@ class ColumnSummary:
         counts = np.bincount(bins, minlength=len(self.counts)).astype(np.float64)
         ends = (float(known.min()), float(known.max())) if len(known) else None
         return ColumnSummary(*told, ends, self.cuts, (), True, counts, missing)
+
+
+def _sums(bins: Array, weight: Floats, n: int) -> Floats:
+    return np.asarray(np.bincount(bins, weight, minlength=n), np.float64)

@@ -112,8 +112,8 @@ def report(
         models.save(found.model, str(model), file.frame)
     if open_page:
         typer.launch(page.absolute().as_uri())
-    places = {"numbers": numbers, "card": card, "model": model, "page": page}
-    places = {name: str(place) for name, place in places.items()}
+    files_written = {"numbers": numbers, "card": card, "model": model, "page": page}
+    places = {name: str(place) for name, place in files_written.items()}
     return Answer(
         {"data": data, "target": target, **_facts(found.facts), **places},
         [*_shown(found.facts), *(f"{name:8} {place}" for name, place in places.items())],

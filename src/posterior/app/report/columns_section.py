@@ -9,7 +9,7 @@ import numpy as np
 from posterior.app.report.section_schema import ColumnShares, Scale
 from posterior.data.cells import DAY, EPOCH
 from posterior.data.table import round_digits, text
-from posterior.data.typing import Codes, Floats
+from posterior.data.typing import Array, Codes, Floats
 from posterior.preprocessing.measured_columns import MeasuredColumn
 
 BINS = 20
@@ -28,7 +28,8 @@ def column_shares(columns: Sequence[MeasuredColumn], codes: Codes, k: int) -> li
 def bin_edges(values: Floats, log: bool = False) -> Floats:
     """Whole numbers of few values have a bin each; far tails are drawn into the last bins."""
     if log:
-        return np.geomspace(*np.quantile(values, [0.002, 0.998]), BINS + 1)
+        low, high = np.quantile(values, [0.002, 0.998])
+        return np.geomspace(low, high, BINS + 1)
     distinct = np.unique(values)
     whole = bool((distinct == np.round(distinct)).all())
     if whole and distinct[-1] - distinct[0] < BINS:
@@ -102,7 +103,7 @@ def _category(column: MeasuredColumn, codes: Codes, k: int) -> ColumnShares:
     )
 
 
-def _counts(own: Codes, places: Codes, k: int, width: int) -> list[list[int]]:
+def _counts(own: Codes, places: Array, k: int, width: int) -> list[list[int]]:
     flat = np.bincount(own.astype(np.int64) * width + places, minlength=k * width)
     found: list[list[int]] = flat.reshape(k, width).tolist()
     return found

@@ -12,6 +12,7 @@ from html import escape
 
 from posterior.app.report.figures import Legend
 from posterior.app.report.phrases import short
+from posterior.data.typing import Floats
 from posterior.plots.look import PALETTE
 
 WIDTH, HEIGHT = 520, 250  # of a chart of lines
@@ -33,8 +34,8 @@ class Drawing:
 @dataclass(frozen=True, slots=True)
 class Line:
     name: str
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Sequence[float] | Floats
+    y: Sequence[float] | Floats
     dashed: bool = False
 
 

@@ -305,7 +305,7 @@ def _performance(
         measures = Measure(before, before_error), Measure(value, error)
         p = float(2 * norm.sf(abs(z)))
         scores.append(ScoreChange(name, score.title, *measures, low, high, z, p))
-    p, hit = claims(held_out)
+    sure, hit = claims(held_out)
     return Performance(
         rows=len(known),
         unlabeled=sum(label is None for label in labels),
@@ -313,7 +313,7 @@ def _performance(
         scores=scores,
         classes=class_scores(held_out),
         confusion=confusion(held_out).tolist(),
-        calibration_error=calibration_error(p, hit),
+        calibration_error=calibration_error(sure, hit),
     )
 
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from posterior.app.report.columns_section import written
-from posterior.data.typing import Codes, Floats
+from posterior.app.report.section_schema import Scale
+from posterior.data.typing import Array, Codes, Floats
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.worst_subgroups import GroupedColumn, WorstSubgroups, worst_subgroups
 from posterior.preprocessing.measured_columns import MeasuredColumn
@@ -17,12 +18,12 @@ MOST_VALUES = 8  # of a category: the rest are in no group
 FEW_NUMBERS = 4  # different ones: each is a group
 
 
-def worst(held_out: HeldOut, columns: Sequence[MeasuredColumn], index: Codes) -> WorstSubgroups:
+def worst(held_out: HeldOut, columns: Sequence[MeasuredColumn], index: Array) -> WorstSubgroups:
     """By values of categories and quartiles of numbers; cells that are missing are a group, too."""
     return worst_subgroups(held_out, [_grouped(column, index) for column in columns])
 
 
-def _grouped(column: MeasuredColumn, index: Codes) -> GroupedColumn:
+def _grouped(column: MeasuredColumn, index: Array) -> GroupedColumn:
     if column.numbers is not None:
         codes, groups = _ranges(column, column.numbers[index])
     else:
@@ -41,7 +42,7 @@ def _ranges(column: MeasuredColumn, cells: Floats) -> tuple[Codes, tuple[str, ..
     """Quartiles of numbers, or the numbers themselves where they are few."""
     known = cells[~np.isnan(cells)]
     distinct = np.unique(known)
-    scale = "date" if column.role == "date" else "linear"
+    scale: Scale = "date" if column.role == "date" else "linear"
     if len(distinct) <= FEW_NUMBERS:
         codes = np.searchsorted(distinct, np.where(np.isnan(cells), np.inf, cells))
         codes = np.where(np.isnan(cells), -1, codes)
