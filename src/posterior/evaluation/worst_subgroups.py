@@ -23,7 +23,8 @@ SMALLEST, SMALLEST_SHARE = 30, 0.01  # rows of a group
 MOST_PAIRED = 20  # columns, the first ones, that are looked at in pairs
 MOST_TOLD = 10
 ALIKE = 0.5  # of the rows of two groups together: of such that share more, one is told
-WITHIN = 0.9  # of its rows: a group that lies in another has to be worse than the rest of that one
+WITHIN = 0.7  # of its rows: a group that lies in another has to be worse than the rest of that one
+MOST_TRIED = 100  # groups that survive the correction and are held against those told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,15 +95,21 @@ def worst_subgroups(held_out: HeldOut, columns: Sequence[GroupedColumn]) -> Wors
     every = np.concatenate([p for _, _, p, _ in asked]) if asked else np.array([])
     adjusted = holm(every)
     of = [(chosen, int(g)) for chosen, groups, _, _ in asked for g in groups]
+    tried = 0
     told: list[WorstSubgroup] = []
     masks: list[Array] = []
     entropy = -(held_out.proba * held_out.log_proba).sum(axis=1)
     for i in np.lexsort((np.concatenate([t for *_, t in asked]) if asked else every, every)):
-        if adjusted[i] > LEVEL or len(told) == MOST_TOLD:
+        tried += 1
+        if adjusted[i] > LEVEL or len(told) == MOST_TOLD or tried > MOST_TRIED:
             break
         chosen, group = of[i]
         codes, _ = _joined([columns[j] for j in chosen])
         inside = codes == group
+        if len(chosen) > 1:  # two values have to be worse than either of them alone
+            own = [columns[j].codes == columns[j].codes[inside.argmax()] for j in chosen]
+            if not all(_worse_than(losses, inside, part & ~inside) for part in own):
+                continue
         if not all(_adds_to(losses, inside, told_before) for told_before in masks):
             continue
         masks.append(inside)
@@ -157,15 +164,17 @@ def _worse(
 def _adds_to(losses: Floats, inside: Array, told: Array) -> bool:
     """Whether a group says more than one that was told: it is another, or worse than its rest."""
     both = inside & told
-    if both.sum() >= WITHIN * inside.sum():
-        rest = told & ~inside
-        if rest.sum() < 2:
-            return False
-        found = stats.ttest_ind(
-            losses[inside], losses[rest], equal_var=False, alternative="greater"
-        )
-        return bool(found.pvalue <= LEVEL)
-    return bool(both.sum() <= ALIKE * (inside | told).sum())
+    if both.sum() > ALIKE * (inside | told).sum():
+        return False
+    return bool(both.sum() < WITHIN * inside.sum()) or _worse_than(losses, inside, told & ~inside)
+
+
+def _worse_than(losses: Floats, inside: Array, rest: Array) -> bool:
+    """Welch's t of two parts, on one side; of fewer than two rows nothing is known."""
+    if rest.sum() < 2:
+        return True
+    found = stats.ttest_ind(losses[inside], losses[rest], equal_var=False, alternative="greater")
+    return bool(found.pvalue <= LEVEL)
 
 
 def _joined(columns: Sequence[GroupedColumn]) -> tuple[Integers, int]:
