@@ -15,7 +15,7 @@ from posterior.app.report.phrases import short
 from posterior.data.typing import Floats
 from posterior.plots.look import PALETTE
 
-WIDTH, HEIGHT = 520, 250  # of a chart of lines
+WIDTH, HEIGHT = 400, 220  # of a chart of lines
 LEFT, TOP, RIGHT, BOTTOM = 46, 26, 24, 40
 
 

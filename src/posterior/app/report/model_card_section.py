@@ -70,7 +70,7 @@ def _limits(facts: Facts) -> list[str]:
             said.append(f"{c.name} is often missed or predicted wrongly: {rates}.")
     if facts.worst is not None:
         for group in facts.worst.found[:3]:
-            named = " and ".join(f"{part.column} = {part.value}" for part in group.parts)
+            named = " and ".join(f"{part.column}: {part.value}" for part in group.parts)
             said.append(
                 f"Worse where {named}: log loss {score(group.log_loss)} in {count(group.rows)} "
                 f"rows, against {score(facts.worst.log_loss)} overall."

@@ -20,13 +20,13 @@ from posterior.app.report.drawings import (
 )
 from posterior.app.report.figures import Legend
 from posterior.app.report.phrases import number, percent, short, shortened
-from posterior.app.report.report_schema import ClassScore, Facts, Gains
+from posterior.app.report.report_schema import ClassScore, Facts, Gains, WorstSubgroups
 from posterior.app.report.section_schema import Associations
 from posterior.plots.look import PALETTE
 
 SHARES = [(v / 5, f"{20 * v} %") for v in range(6)]
 NAMES, CELL = 150, 22  # pixels
-MOST_CLASSES, CLASS_ROW = 12, 36
+MOST_CLASSES, CLASS_ROW, GROUP_ROW = 12, 36, 20
 DRAWN_RATIOS = (1.0, 5.0, 20.0)
 
 
@@ -38,6 +38,7 @@ def drawings(facts: Facts) -> dict[str, list[Drawing]]:
         "columns": column_drawings(facts.column_shares, classes, target, sizes),
         "associations": [] if facts.associations is None else _heat(facts.associations),
         "classes": _classes(facts.decisions.classes) if facts.confusion else [],
+        "worst": [] if facts.worst is None else _worst(facts.worst),
         "gains": [] if facts.gains is None else _gains(facts.gains),
     }
     return {section: drawn for section, drawn in found.items() if drawn}
@@ -108,6 +109,41 @@ def _classes(scores: Sequence[ClassScore]) -> list[Drawing]:
     return [
         Drawing("classes", "Precision, recall and F1 of each class", said, legend, drawn, words)
     ]
+
+
+def _worst(found: WorstSubgroups) -> list[Drawing]:
+    """Log loss of each group, beside what its probabilities announce, and that of all rows."""
+    if not found.found:
+        return []
+    top = 1.1 * max(max(g.log_loss, g.expected_log_loss) for g in found.found)
+    names = [", ".join(part.value for part in g.parts) for g in found.found]
+    across, bottom = WIDTH - NAMES - 20, GROUP_ROW * len(names) + 6
+
+    def x(loss: float) -> float:
+        return NAMES + across * loss / top
+
+    at = x(found.log_loss)
+    parts = [
+        rule(at, 0, at, bottom),
+        label(at, bottom + 14, f"all rows {found.log_loss:.3f}", "middle"),
+    ]
+    for i, (group, name) in enumerate(zip(found.found, names, strict=True)):
+        y = GROUP_ROW * i + GROUP_ROW / 2
+        told = (group.log_loss, PALETTE[1]), (group.expected_log_loss, PALETTE[0])
+        ends = sorted(x(loss) for loss, _ in told)
+        parts += [label(NAMES - 8, y + 4, name, "end", 26), rule(ends[0], y, ends[1], y)]
+        parts += [
+            f'<circle cx="{x(loss):.1f}" cy="{y:g}" r="4" fill="{color}"/>' for loss, color in told
+        ]
+    said = "A group whose two dots are far apart is predicted too surely."
+    listed = "; ".join(
+        f"{n} {g.log_loss:.3f}, expected {g.expected_log_loss:.3f}"
+        for n, g in zip(names, found.found, strict=True)
+    )
+    words = f"Chart: log loss of the worst subgroups. {said} {listed}."
+    legend = legend_of("", ["expected", "log loss"])
+    drawn = svg(WIDTH, bottom + 20, parts, words)
+    return [Drawing("worst", "Log loss by group", said, legend, drawn, words)]
 
 
 def _gains(found: Gains) -> list[Drawing]:
