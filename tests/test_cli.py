@@ -401,6 +401,7 @@ def test_a_report_writes_a_page_its_numbers_and_the_model(fish, report):
     told = command.plain(report.answer.facts)
     assert sorted(p.name for p in report.folder.iterdir()) == [
         "model.posterior",
+        "model_card.json",
         "report.html",
         "report.json",
     ]
@@ -410,6 +411,21 @@ def test_a_report_writes_a_page_its_numbers_and_the_model(fish, report):
     assert {group["column"] for group in facts["subgroups"]} == {"river"}
     assert "</html>" in Path(told["page"]).read_text("utf-8")
     assert len(proba(Path(told["model"]), fish.new)) == 40
+
+
+@pytest.mark.slow
+def test_a_table_is_compared_with_what_a_model_learned(fish, report, tmp_path):
+    model = report.folder / "model.posterior"
+    told = json.loads(run("report", fish.both, "--against", model, "-o", tmp_path, "--json"))
+    facts = json.loads((tmp_path / "drift.json").read_text("utf-8"))
+    assert (
+        told["drifted"] == [c["name"] for c in facts["columns"] if c["verdict"] != "stable"] == []
+    )
+    assert facts["rows_now"] == facts["rows_then"] == told["rows"]
+    assert facts["performance"]["rows"] == told["rows"]
+    assert "</html>" in (tmp_path / "drift.html").read_text("utf-8")
+    assert "no such path" in complaint("report", fish.both, "--against", tmp_path / "none")
+    run("report", fish.both, code=2)  # neither a target nor a model
 
 
 @pytest.mark.slow

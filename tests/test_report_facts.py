@@ -161,22 +161,9 @@ def test_surprising_labels_can_be_counted_again(told: dict[str, Any]) -> None:
     assert found["expected"] == pytest.approx(proba[proba < found["bound"]].sum(), rel=1e-4)
 
 
-def test_distributions_count_every_known_cell(told: dict[str, Any]) -> None:
-    missing = {c["name"]: c["missing"] for c in told["data"]["columns"]}
-    rows = told["data"]["rows"]
-    for column in told["numbers"]:
-        assert np.sum(column["counts"]) == rows - missing[column["name"]]
-        step = column["grid"][1] - column["grid"][0]
-        assert (np.array(column["densities"]).sum(axis=1) * step < 1.02).all()
-    for column in told["categories"]:
-        assert np.sum(column["counts"]) == rows
-        shares = [[s for s in line if s is not None] for line in column["shares"]]
-        assert [sum(line) for line in shares] == pytest.approx([1.0] * len(shares))
-
-
 def test_the_boundary_lies_in_two_columns_and_its_grid_is_whole(told: dict[str, Any]) -> None:
     boundary = told["boundary"]
-    assert {boundary["x_name"], boundary["y_name"]} <= {n["name"] for n in told["numbers"]}
+    assert {boundary["x_name"], boundary["y_name"]} <= {c["name"] for c in told["column_shares"]}
     shape = len(boundary["y"]), len(boundary["x"])
     assert np.shape(boundary["codes"]) == np.shape(boundary["proba"]) == shape
     assert np.min(boundary["proba"]) >= 1 / 3 - 1e-3 and boundary["accuracy"]["value"] > 0.9

@@ -13,9 +13,12 @@ import pytest
 
 from posterior.app.report import phrases
 from posterior.app.report import report_schema as s
+from posterior.app.report import section_schema as parts
 from posterior.app.report.charts import draw
-from posterior.app.report.page import SECTIONS, render
+from posterior.app.report.page import PICTURED, SECTIONS, render
+from posterior.evaluation.gains import CostChoice
 from posterior.evaluation.held_out import SCORES
+from posterior.evaluation.worst_subgroups import GroupPart, WorstSubgroup, WorstSubgroups
 
 pytestmark = pytest.mark.once
 
@@ -66,26 +69,15 @@ def column(name, role="number", flags=(), used=True):
 def facts_of(classes, features, kinds=("island", "sex"), target="species", n_columns=None):
     """Facts of every section, made up."""
     k, rng = len(classes), np.random.default_rng(0)
-    counts = rng.integers(1, 90, (k, 12))
-    x = np.linspace(10, 60, 13)
-    numbers = [
-        s.NumberDistribution(
-            name,
-            x.tolist(),
-            counts.tolist(),
-            np.linspace(10, 60, 30).tolist(),
-            (rng.random((k, 30)) / 25).tolist(),
-            [31.25] * k,
-            [4.5] * k,
-        )
+    counts = rng.integers(1, 90, (k, 12)).tolist()
+    x = np.linspace(10, 60, 13).tolist()
+    gaps, three = [0] * (k - 1) + [2], rng.integers(1, 90, (k, 3)).tolist()
+    shares = [
+        parts.ColumnShares(name, "number", "linear", "", x, [], counts, gaps, ["31.25"] * k)
         for name in features
-    ]
-    categories = [
-        s.CategoryDistribution(
-            name,
-            ["Biscoe", "Dream", "(missing)"],
-            rng.integers(1, 90, (k, 3)).tolist(),
-            [[0.625, 0.375, None]] * k,
+    ] + [
+        parts.ColumnShares(
+            name, "category", "category", "", [], [classes[0], "b", "c"], three, gaps, ["b"] * k
         )
         for name in kinds
     ]
@@ -181,8 +173,6 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
             s.FeatureEvidence(name, 2.25 / (1 + i), 0.0413, 0.0071)
             for i, name in enumerate([*features, *kinds])
         ],
-        numbers=numbers,
-        categories=categories,
         terms=[s.TextTerms("notes", [["egg", "nest"]] * k, [[1.75, 0.875]] * k)],
         boundary=s.Boundary(
             "Naive Bayes",
@@ -259,6 +249,68 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
                 ),
             )
         ],
+        alerts=[parts.Alert("failure", "Text model could not be compared: There is no text.")],
+        column_shares=shares,
+        associations=parts.Associations(
+            300,
+            3,
+            [parts.Association(features[0], kinds[0], 0.6125, "correlation ratio", False)],
+            [features[0], features[1], kinds[0]],
+            [[1.0, 0.2375, None], [0.2375, 1.0, 0.6125], [None, 0.6125, 1.0]],
+        ),
+        sample=[
+            parts.SampleRow(
+                1, False, classes[0], classes[1], 0.0625, 0.9375, {features[0]: "59.5"}
+            ),
+            parts.SampleRow(7, True, classes[0], None, None, None, {features[0]: ""}),
+        ],
+        gains=s.Gains(
+            classes[1],
+            300,
+            80,
+            [0.9125, 0.3875],
+            [75, 140],
+            [70, 78],
+            [CostChoice(2.0, 0.3875, 0.2125, 0.3333, 0.2375, 0.2625, 0.5375, 0.7375)],
+        ),
+        worst=WorstSubgroups(
+            412,
+            31,
+            0.05,
+            0.1357,
+            0.9421,
+            [
+                WorstSubgroup(
+                    [GroupPart(features[0], "above 44"), GroupPart(kinds[0], classes[0])],
+                    41,
+                    0.4125,
+                    0.2875,
+                    SHARE,
+                    0.00002,
+                    0.0082,
+                )
+            ],
+        ),
+        yardstick=candidate("yardstick", "Boosting", "yardstick", 0.1517, 0.9325),
+        card=parts.ModelCard(
+            target,
+            dict.fromkeys(classes, 114),
+            "penguins.csv",
+            342,
+            [parts.CardColumn(features[0], "number", "")],
+            [parts.CardColumn(kinds[0], "category", "it may give the target away")],
+            "Naive Bayes",
+            [parts.CardMember("Naive Bayes", 0.6875), parts.CardMember("Logistic", 0.3125)],
+            "342 rows, in 10 folds.",
+            {},
+            {},
+            "It needs no calibration.",
+            ["Rare classes are often missed."],
+            "2026-01-31T12:00:00+00:00",
+            "0.1.0",
+            "3.11.4",
+            "model.predict(rows)",
+        ),
     )
 
 
@@ -272,8 +324,6 @@ def poor(facts):
         precision_recall=[],
         learning=None,
         evidence=[],
-        numbers=[],
-        categories=[],
         terms=[],
         boundary=None,
         surprises=s.Surprises([], [], 0, "", []),
@@ -282,6 +332,14 @@ def poor(facts):
         parameters=[],
         snippets=[],
         learned=[],
+        alerts=[],
+        column_shares=[],
+        associations=None,
+        sample=[],
+        gains=None,
+        worst=None,
+        yardstick=None,
+        card=None,
     )
 
 
@@ -306,7 +364,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
         self.hidden = tag if tag in {"script", "style"} else None
-        if tag not in {"meta", "rect"}:
+        if tag != "meta":
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
@@ -431,11 +489,11 @@ def test_26_classes_and_60_columns_stay_small_and_legible():
     letters = [chr(ord("A") + i) for i in range(26)]
     facts = facts_of(letters, [f"a very long name of column number {i}" * 2 for i in range(60)])
     figures = draw(facts)
-    assert len(figures["distributions"]) <= 12
     assert all(len(f.legend.entries) <= 8 for part in figures.values() for f in part)
     page = render(facts, figures)
     assert len(page.encode()) < 3_000_000
     assert "51 more" in page  # columns beyond the first twelve
+    assert f"Show all: {62 - PICTURED} more columns" in page
 
 
 def test_a_usual_page_is_smaller_than_three_megabytes(page):
@@ -510,6 +568,8 @@ def test_every_number_on_the_page_is_in_the_facts(rich, page):
     for text in Reader(page).texts:
         seen |= set(re.findall(NUMBER, text))
     said = {"1", "1.96", "2.7", "80", "95", "2002", "18"}  # in sentences of the page, and "18 more"
+    said = {"1", "2.7", "80", "95", "2002", "18"}  # in sentences of the page, and "18 more"
+    said |= {str(10 * tenth) for tenth in range(11)}  # on axes of shares
     assert seen - written(rich) - said == set()
     assert len(seen) > 60
 

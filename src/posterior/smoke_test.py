@@ -1,6 +1,6 @@
 """Smoke test of an installation: python -m posterior.smoke_test
 
-Fits small models to simulated rows, saves and loads them, and prints how often each is right, with a
+Fits small models to simulated rows, saves and loads them, and prints how often each is right, and a
 digest of its probabilities. Two installations of which a line marked "exact" differs are not the
 same; other digests may differ between machines in the last digits.
 """

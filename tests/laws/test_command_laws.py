@@ -104,7 +104,7 @@ def filled(command: Any, data: Path, model: Path, out: Path) -> Iterator[object]
         if parameter.param_type_name == "argument":
             assert parameter.name in given, f"{parameter.name}: say here what to give it"
             yield from given[parameter.name]
-        elif parameter.required or parameter.name in ("out", "row", "k"):
+        elif parameter.required or parameter.name in ("out", "row", "k", "target"):
             yield from (parameter.opts[0], options[parameter.name])
 
 

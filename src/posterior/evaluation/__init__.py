@@ -4,8 +4,11 @@ Nothing here knows an estimator: a model is whatever predicts, and `HeldOut` is 
 `cross_validate` returns.
 """
 
+from posterior.evaluation.association import associations
 from posterior.evaluation.boundary import Surface, decision_boundary
 from posterior.evaluation.contour import Curve, Curves
+from posterior.evaluation.drift import DriftTest, drift_test, stability_index
+from posterior.evaluation.gains import CostChoice, Gains, gains
 from posterior.evaluation.groups import Subgroup, by_group, subgroup
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.learning import LearningPoint, learning_curve
@@ -31,12 +34,22 @@ from posterior.evaluation.thresholds import (
     class_ranking,
     class_scores,
 )
+from posterior.evaluation.worst_subgroups import (
+    GroupedColumn,
+    WorstSubgroup,
+    WorstSubgroups,
+    worst_subgroups,
+)
 
 __all__ = [
     "ClassRanking",
     "ClassScore",
+    "CostChoice",
     "Curve",
     "Curves",
+    "DriftTest",
+    "Gains",
+    "GroupedColumn",
     "HeldOut",
     "LearningPoint",
     "Measure",
@@ -48,6 +61,9 @@ __all__ = [
     "Subgroup",
     "Surface",
     "Threshold",
+    "WorstSubgroup",
+    "WorstSubgroups",
+    "associations",
     "at_thresholds",
     "balanced_accuracy",
     "best_f1",
@@ -57,6 +73,8 @@ __all__ = [
     "confusion",
     "decision_boundary",
     "doubtful_labels",
+    "drift_test",
+    "gains",
     "learning_curve",
     "least_expected",
     "measure",
@@ -65,5 +83,7 @@ __all__ = [
     "precision_recall",
     "reliability",
     "roc",
+    "stability_index",
     "subgroup",
+    "worst_subgroups",
 ]

@@ -54,9 +54,22 @@ def doubtful_labels(held_out: HeldOut) -> Array:
     The label has less than 10 %, and another class has at least the probability that rows of that
     class have on average.
     """
+    return _likely(held_out) & (own_probability(held_out) < DOUBTFUL)
+
+
+def doubtful_by_chance(held_out: HeldOut) -> float:
+    """How many labels would be doubted if all were right and the probabilities, too.
+
+    Σᵢ Σ_k p_ik [p_ik < 0.1], over rows in which another class is as probable as it has to be.
+    """
+    proba = held_out.proba[_likely(held_out)]
+    return float(np.where(proba < DOUBTFUL, proba, 0.0).sum())
+
+
+def _likely(held_out: HeldOut) -> Array:
+    """Rows whose most probable class is as probable as in rows of that class on average."""
     proba, codes = held_out.proba, held_out.codes
     own, answer = own_probability(held_out), proba.argmax(axis=1)
     n, k = proba.shape
     usual = np.array([own[codes == c].mean() if (codes == c).any() else 1.0 for c in range(k)])
-    likely = proba[np.arange(n), answer] >= usual[answer]
-    return np.asarray((own < DOUBTFUL) & (answer != codes) & likely)
+    return np.asarray(proba[np.arange(n), answer] >= usual[answer])

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from posterior.data.typing import Array, Floats, Integers
 from posterior.evaluation.held_out import HeldOut
 from posterior.evaluation.ranking import one_against_rest
+from posterior.evaluation.reliability import wilson
 from posterior.evaluation.scores import Measure, confusion
 
 LEVELS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 COMMON = 0.8  # of the rows: where a class has more, always saying it is right nearly always
 TOP = 0.1  # of the rows, whose lift is told
+Interval: TypeAlias = tuple[float, float] | None  # None where there are no rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,9 @@ class ClassScore:
     precision: float  # of those predicted, NaN where there are none
     recall: float  # of its rows, NaN where there are none
     f1: float  # 2 / (1 / precision + 1 / recall)
+    precision_interval: Interval = None  # Wilson's, 95 %
+    recall_interval: Interval = None
+    f1_interval: Interval = None  # of J = hits / (rows + predicted - hits), as F1 = 2J / (1 + J)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,9 @@ def class_scores(held_out: HeldOut) -> list[ClassScore]:
     counts = confusion(held_out)
     of, predicted, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
     return [
-        ClassScore(name, int(n), int(m), *_rates(int(tp), int(m), int(n)))
+        ClassScore(
+            name, int(n), int(m), *_rates(int(tp), int(m), int(n)), *_intervals(int(tp), m, n)
+        )
         for name, n, m, tp in zip(held_out.names, of, predicted, hits, strict=True)
     ]
 
@@ -136,6 +144,25 @@ def _rates(hits: int, predicted: int, rows: int) -> tuple[float, float, float]:
     recall = hits / rows if rows else np.nan
     both = predicted + rows
     return precision, recall, 2 * hits / both if both else np.nan
+
+
+def _intervals(hits: int, predicted: int, rows: int) -> tuple[Interval, Interval, Interval]:
+    """Wilson's of precision, recall and F1.
+
+    F1 = 2J / (1 + J) rises with J, the share of hits among rows that are of the class or predicted
+    as it. Given how many these are, hits are binomial, so J has Wilson's interval, and F1 its ends.
+    """
+
+    def of(n: int) -> Interval:
+        return wilson(hits / n, n) if n else None
+
+    either = of(predicted + rows - hits)
+    f1 = (
+        None
+        if either is None
+        else (2 * either[0] / (1 + either[0]), 2 * either[1] / (1 + either[1]))
+    )
+    return of(int(predicted)), of(int(rows)), f1
 
 
 def _by_fold(held_out: HeldOut, of: Callable[[HeldOut], float]) -> Measure:

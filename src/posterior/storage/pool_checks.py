@@ -10,8 +10,11 @@ from posterior.data.typing import Array
 from posterior.discriminative.pooling import PoolWeights
 from posterior.estimators.pool.column_models import ColumnModel, ColumnModels
 from posterior.estimators.pool.fitted_pool import FittedPool
+from posterior.estimators.pool.learned_rows import HeldOutSummary, LearnedRows
 from posterior.estimators.pool.value_shares import ValueShares
 from posterior.estimators.text.text_classifier import TextClassifier
+from posterior.evaluation.held_out import SCORES
+from posterior.preprocessing.column_summary import ColumnSummary
 from posterior.preprocessing.roles import Roles
 from posterior.storage.extents import shape_of
 from posterior.storage.model_file_error import expect
@@ -37,6 +40,48 @@ def check_pool(value: FittedPool) -> None:
     if value.read_by is not None:
         _check_columns(value.read_by, classes)
     expect(value.order is None or value.order.dtype.kind == "i", "where rows stood")
+    expect(
+        value.learned_from is None or isinstance(value.learned_from, LearnedRows), "rows learned"
+    )
+    if value.learned_from is not None:
+        _check_learned(value.learned_from, len(classes))
+
+
+def _check_learned(value: LearnedRows, k: int) -> None:
+    """Rows in short: counts of zero or more, as many as there are bins."""
+    expect(_are_counts(value.class_counts, k), "a count of each class")
+    expect(isinstance(value.rows, float) and np.isfinite(value.rows), "a number of rows")
+    for column in value.columns:
+        expect(isinstance(column, ColumnSummary) and isinstance(column.name, str), "a column")
+        expect(all(isinstance(v, str) for v in column.values), "values of a column")
+        expect(_are_cuts(column.cuts), "cut points in order")
+        ends = column.ends
+        both = isinstance(ends, tuple) and len(ends) == 2 and np.isfinite(ends).all()
+        expect(ends is None or both, "the ends of a column")
+        bins = (len(column.cuts) if column.ends else len(column.values)) + 1
+        expect(_are_counts(column.counts, bins), "a count of each bin")
+        expect(isinstance(column.missing, float) and column.missing >= 0, "missing cells")
+    held_out = value.held_out
+    if held_out is not None:
+        expect(isinstance(held_out, HeldOutSummary), "scores of rows held out")
+        expect(isinstance(held_out.rows, int) and set(held_out.scores) == set(SCORES), "scores")
+        expect(all(len(pair) == 2 for pair in held_out.scores.values()), "means and errors")
+        expect(shape_of(held_out.confusion) == (k, k), "a confusion matrix")
+        expect(shape_of(held_out.mean_proba) == (k,), "mean probabilities")
+        expect(_are_cuts(held_out.cuts), "cut points in order")
+        expect(_are_counts(held_out.counts, len(held_out.cuts) + 1), "a count of each bin")
+
+
+def _are_counts(value: object, n: int) -> bool:
+    if not isinstance(value, np.ndarray) or value.shape != (n,) or value.dtype.kind != "f":
+        return False
+    return bool(np.isfinite(value).all() and (value >= 0).all())
+
+
+def _are_cuts(value: object) -> bool:
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind != "f":
+        return False
+    return bool(np.isfinite(value).all() and (np.diff(value) > 0).all())
 
 
 def _check_columns(value: ColumnModels, classes: Array) -> None:

@@ -19,7 +19,6 @@ from posterior.app.cli.command import (
     SEED,
     SHEET,
     TABLE,
-    TARGET,
     TIME,
     Answer,
     busy,
@@ -34,7 +33,13 @@ if TYPE_CHECKING:
 
     from posterior.app.report.report_schema import Facts, Measure
 
-FILES = ("report.html", "report.json", "model.posterior")
+ASKED_TARGET = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The column to predict; of a model, its labels."
+    ),
+]
+FILES = ("report.html", "report.json", "model_card.json", "model.posterior")
 MOST_FLAGS = 8
 MOST_CLASSES = 8
 MOST_SCORES = 3  # that 80 letters hold; the page has them all
@@ -42,7 +47,13 @@ MOST_SCORES = 3  # that 80 letters hold; the page has them all
 
 def report(
     data: DATA,
-    target: TARGET,
+    target: ASKED_TARGET = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="MODEL", help="Compare the table with what this model learned."
+        ),
+    ] = None,
     bands: BANDS = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the files go.")
@@ -64,9 +75,15 @@ def report(
     """Compare models of a table, pick one, and write a page about it.
 
     The page says how good the model is, and why it answers as it does. Beside it are written all
-    its numbers (JSON) and the model.
+    its numbers (JSON), the model and its card. With --against, what has changed since the model
+    was learned: drift of columns and probabilities, and performance where the labels are there.
     """
+    if against is not None:
+        return _drift(data, against, target, out, part_of(sheet, table), open_page)
+    if target is None:
+        raise typer.BadParameter("Expected the column to predict: --target.")
     from posterior.app.report.facts import study
+    from posterior.app.report.model_card_section import card_json
     from posterior.app.report.page import render
     from posterior.sources import files
 
@@ -88,17 +105,54 @@ def report(
         )
         step("drawing")
         folder.mkdir(parents=True, exist_ok=True)
-        page, numbers, model = (folder / name for name in FILES)
+        page, numbers, card, model = (folder / name for name in FILES)
         write_text(page, render(found.facts, beside=numbers.name))
         write_text(numbers, found.facts.to_json())
+        write_text(card, card_json(found.facts.card))
         models.save(found.model, str(model), file.frame)
     if open_page:
         typer.launch(page.absolute().as_uri())
-    places = {"numbers": str(numbers), "model": str(model), "page": str(page)}
+    files_written = {"numbers": numbers, "card": card, "model": model, "page": page}
+    places = {name: str(place) for name, place in files_written.items()}
     return Answer(
         {"data": data, "target": target, **_facts(found.facts), **places},
         [*_shown(found.facts), *(f"{name:8} {place}" for name, place in places.items())],
     )
+
+
+def _drift(
+    data: str, against: str, target: str | None, out: str | None, part: str | None, shown: bool
+) -> Answer:
+    """A table against a model: page and numbers."""
+    import pyarrow as pa
+
+    from posterior.app import tables
+    from posterior.app.report.drift_facts import drift
+    from posterior.app.report.drift_page import render_drift
+    from posterior.app.report.report_schema import plain
+
+    known = models.load(against)
+    with busy("comparing"):
+        pieces = [read for _, read in tables.pieces(data, models.types_learned(known), part)]
+        table = pa.concat_tables(pieces)
+        names = Path(data).name if data != "-" else "standard input", Path(against).name
+        found = drift(known, table, source=names[0], name=names[1], target=target)
+        folder = Path(out or f"{name_of(data, 'table')}-drift")
+        folder.mkdir(parents=True, exist_ok=True)
+        page, numbers = folder / "drift.html", folder / "drift.json"
+        write_text(page, render_drift(found, numbers.name))
+        write_text(numbers, found.to_json())
+    if shown:
+        typer.launch(page.absolute().as_uri())
+    places = {"numbers": str(numbers), "page": str(page)}
+    told = {"data": data, "against": against, "summary": found.summary, "rows": found.rows_now}
+    told |= {
+        "drifted": [c.name for c in found.columns if c.verdict != "stable"],
+        "alerts": plain(found.alerts),
+        "scores": plain(found.performance.scores) if found.performance else None,
+    }
+    lines = [found.summary, *(f"! {alert.text}" for alert in found.alerts), ""]
+    return Answer(told | places, [*lines, *(f"{n:8} {place}" for n, place in places.items())])
 
 
 def _facts(facts: Facts) -> dict[str, Any]:

@@ -11,13 +11,11 @@ from posterior.app.report.phrases import number, score, short, shortened
 from posterior.app.report.report_schema import (
     Boundary,
     CandidateFacts,
-    CategoryDistribution,
     Facts,
     LearnedMember,
     LearningCurve,
     LearningCurves,
     Measure,
-    NumberDistribution,
     ParameterFacts,
     RankCurve,
     Reliability,
@@ -29,7 +27,6 @@ from posterior.plots.shape_functions import column_shape
 from posterior.plots.structure import dependence_graph
 
 FAR = 2.0  # times the spread of the models: a baseline further away is left out of the picture
-FEW, MANY = 8, 6  # distributions drawn, with few classes and with many
 COEFFICIENTS = 20  # that are drawn, the surest
 SUBGROUPS = 15  # values of one column that are drawn
 
@@ -52,7 +49,6 @@ def _drawn(facts: Facts) -> dict[str, list[Figure]]:
         "ranking": _ranking(facts, target),
         "learning": [] if facts.learning is None else _learning(facts.learning),
         "evidence": _evidence(facts),
-        "distributions": _distributions(facts, classes, target),
         "boundary": [] if facts.boundary is None else [_boundary(facts.boundary, classes, target)],
         "subgroups": _subgroups(facts.subgroups),
         **{f"learned-{i}": _learned(i, member) for i, member in enumerate(facts.learned)},
@@ -238,31 +234,6 @@ def _coefficients(key: str, rows: Sequence[ParameterFacts]) -> Figure:
     group = "" if several else f" of {short(rows[0].group)}"
     said = f"Log odds{group}, for a standard deviation of a number or for a level."
     return figure(key, chart, "Coefficients", said)
-
-
-def _distributions(facts: Facts, classes: list[str], target: str) -> list[Figure]:
-    """Numbers and categories together, the most informative first."""
-    rank = {feature.name: place for place, feature in enumerate(facts.evidence)}
-    both: list[NumberDistribution | CategoryDistribution] = [*facts.numbers, *facts.categories]
-    both.sort(key=lambda d: rank.get(d.name, len(rank)))
-    most = FEW if len(classes) <= len(PALETTE) else MANY
-    figures = []
-    for place, d in enumerate(both[:most]):
-        name = short(d.name, 36)
-        if isinstance(d, NumberDistribution):
-            share = [sum(c) / max(sum(map(sum, d.counts)), 1) for c in d.counts]
-            curves = [[p * s for p in line] for line, s in zip(d.densities, share, strict=True)]
-            chart = plots.distribution(
-                name, classes, d.edges, d.counts, d.grid or None, curves or None, target, d.dates
-            )
-            chart = chart.properties(height=200) if len(classes) <= len(PALETTE) else chart
-        else:
-            fitted = [[math.nan if p is None else p for p in line] for line in d.shares]
-            chart = plots.shares(
-                name, classes, shortened(d.values, 24), d.counts, fitted or None, target
-            )
-        figures.append(figure(f"distribution-{place}", chart, title=name))
-    return figures
 
 
 def _boundary(found: Boundary, classes: list[str], target: str) -> Figure:

@@ -7,14 +7,17 @@ import shlex
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
 from threadpoolctl import threadpool_limits
 
+from posterior.app.report.alerts_section import alerts
+from posterior.app.report.associations_section import associations
 from posterior.app.report.boundary_section import boundary
+from posterior.app.report.columns_section import column_shares
 from posterior.app.report.describing import (
     candidate_facts,
     choice_facts,
@@ -24,36 +27,39 @@ from posterior.app.report.describing import (
     naive_bayes_parameters,
     ranked,
 )
-from posterior.app.report.distributions_section import distributions
-from posterior.app.report.headline import decisions, summary
+from posterior.app.report.headline import decisions, headline_class, summary
 from posterior.app.report.importance_section import importance
 from posterior.app.report.learned_section import learned_members
 from posterior.app.report.learning_section import learning_curves
+from posterior.app.report.model_card_section import model_card
 from posterior.app.report.report_schema import (
-    CategoryDistribution,
     Decisions,
     Facts,
     Failure,
     Importance,
-    NumberDistribution,
     Parameters,
     Snippet,
     Step,
 )
+from posterior.app.report.sample_section import sample_rows
 from posterior.app.report.strange_rows import Densities
 from posterior.app.report.subgroups_section import by_subgroup, missing_facts, predictions
-from posterior.app.report.surprises_section import surprises
+from posterior.app.report.surprises_section import shown_columns, surprises
 from posterior.app.report.suspects_section import suspects
 from posterior.app.report.telling_words import TellingWords
+from posterior.app.report.worst_section import worst
+from posterior.app.report.yardstick_section import yardstick
 from posterior.data import frames
 from posterior.estimators import Classifier, NaiveBayes, TableClassifier
 from posterior.estimators.pool.fold_models import FoldModels
+from posterior.evaluation.gains import gains
 from posterior.evaluation.ranking import precision_recall, roc
 from posterior.evaluation.reliability import reliability
 from posterior.evaluation.scores import confusion
 from posterior.evaluation.thresholds import smaller_class
 from posterior.preprocessing.belonging import how_held_out
 from posterior.preprocessing.infer_roles import infer
+from posterior.preprocessing.measured_columns import measured
 from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
@@ -154,18 +160,13 @@ def study(
         evidence, lost = importance(models, rows)
         plain = {column.name for column in roles.table_columns}
         telling = [feature.name for feature in evidence if feature.name in plain]
-    with clock.step("distributions"):
-        numbers: list[NumberDistribution] = []
-        categories: list[CategoryDistribution] = []
+    with clock.step("parameters"):
         parameters: list[Parameters] = []
         if given.roles.table:
             table = rows.reading(TableClassifier(NaiveBayes(), given.roles))
             with quiet():
                 naive = NaiveBayes().fit(table, rows.y)
-            columns = [roles[name] for name in telling]
-            numbers, categories = distributions(rows, columns, naive, table)
             parameters = [naive_bayes_parameters(naive, telling)]
-    with clock.step("parameters"):
         learned = learned_members(model, telling)
         logistic = logistic_parameters(comparison, rows)
         parameters += [logistic] if logistic is not None else []
@@ -179,6 +180,20 @@ def study(
         densities = Densities.of(rows, given.roles, seed) if given.roles.table else None
         ranked_names = [feature.name for feature in evidence]
         surprising = surprises(chosen, rows, roles, models, ranked_names, densities)
+    with clock.step("columns by class"):
+        rank = {feature.name: place for place, feature in enumerate(evidence)}
+        ordered = sorted(roles.used, key=lambda column: rank.get(column.name, len(rank)))
+        cells = measured(rows.frame, ordered)
+        shares = column_shares(cells, rows.codes, len(rows.classes))
+        associated = associations(cells, rows.dealt.order)
+    with clock.step("worst subgroups"):
+        worse = worst(chosen.held_out, cells, chosen.index)
+    with clock.step("yardstick"):
+        beside = yardstick(comparison)
+    judged_by_class = headline_class(comparison, decided)
+    choice = choice_facts(comparison, summary(comparison, decided), suspected)
+    failures = [Failure(name, reason) for name, reason in comparison.failures]
+    (base,) = (j.held_out.log_loss for j in comparison.judged if not j.is_model)
     found = Facts(
         schema=SCHEMA,
         version=version("posterior"),
@@ -191,8 +206,8 @@ def study(
         steps=clock.steps,
         data=data,
         candidates=[candidate_facts(j, len(rows)) for j in comparison.judged],
-        failures=[Failure(name, reason) for name, reason in comparison.failures],
-        choice=choice_facts(comparison, summary(comparison, decided), suspected),
+        failures=failures,
+        choice=choice,
         reliability=[reliability(h, chosen.name + said) for said, h in judged],
         decisions=decided,
         confusion=confusion(chosen.held_out).tolist(),
@@ -202,8 +217,6 @@ def study(
         evidence=evidence,
         importance=lost,
         learned=learned,
-        numbers=numbers,
-        categories=categories,
         terms=[] if words is None else words.terms(),
         boundary=picture,
         surprises=surprising,
@@ -213,8 +226,15 @@ def study(
         snippets=snippets(source, roles, decided),
         predictions=predictions(chosen, rows),
         how=how(comparison, lost),
+        alerts=alerts(data, choice, failures, chosen.held_out, base),
+        column_shares=shares,
+        associations=associated,
+        sample=sample_rows(chosen, rows, shown_columns(roles, [f.name for f in evidence]), seed),
+        gains=None if judged_by_class is None else gains(chosen.held_out, judged_by_class),
+        worst=worse,
+        yardstick=beside,
     )
-    return Study(found, model, comparison)
+    return Study(replace(found, card=model_card(found, comparison)), model, comparison)
 
 
 def snippets(source: str, roles: Roles, decided: Decisions, model: str = MODEL) -> list[Snippet]:
@@ -297,6 +317,15 @@ def how(comparison: Comparison, lost: Importance | None) -> list[str]:
         "columns that say the same share the credit, or hide each other.",
         "The weight of evidence of a column in a row is by how much it changes the log odds of the "
         "row's own class against the strongest other one.",
+        "Intervals of precision and recall are Wilson's, at 95 %. F1 is 2J / (1 + J), where J is "
+        "the share of hits among the rows that are of the class or predicted as it; its interval "
+        "is that of J, Wilson's too.",
+        "Associations are |Spearman's rank correlation| of two numbers, Cramér's V of two "
+        "categories and the correlation ratio of one of each, the last two corrected for what "
+        "chance gives; rows in which either cell is missing are left out of the pair.",
+        "Worst subgroups are values of categories, quartiles of numbers and missing cells, of one "
+        "column and of two. Their losses are compared with those of all other rows by Welch's t, "
+        "and p-values are corrected after Holm for all that were looked at.",
     ]
     if comparison.roles.screened:
         said.append(

@@ -69,6 +69,15 @@ def summary(comparison: Comparison, found: Decisions) -> str:
     return f"{spoken(chosen)}: {text}"
 
 
+def headline_class(comparison: Comparison, found: Decisions) -> int | None:
+    """The class that the headline is about: the smaller of two, or the one that is found least."""
+    code = smaller_class(comparison.chosen.held_out)
+    poor = _hardest(found)
+    if code is not None or poor is None:
+        return code
+    return [score.name for score in found.classes].index(poor.name)
+
+
 def _of_ranking(found: Decisions) -> str:
     r = found.ranking
     assert r is not None

@@ -21,6 +21,7 @@ from posterior.app.report.report_schema import (
     RowFacts,
     Subgroup,
 )
+from posterior.app.report.section_drawings import drawings
 from posterior.app.report.subgroups_section import SMALLEST_GROUP
 from posterior.evaluation.held_out import SCORES
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
@@ -29,10 +30,12 @@ from posterior.preprocessing.roles import SCREENED
 
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = 12  # lines of a long table that are seen at once
+PICTURED = 24  # columns whose picture is seen at once
 FILTERS = (  # words that the templates use
     phrases.count,
     phrases.extent,
     phrases.gaps,
+    phrases.interval,
     phrases.measure,
     phrases.number,
     phrases.percent,
@@ -58,17 +61,22 @@ DARK = {
 
 SECTIONS = {
     "data": "The data",
+    "sample": "Some rows",
     "comparison": "The models compared",
     "reliability": "Can the probabilities be trusted?",
     "mistakes": "Where it goes wrong",
+    "gains": "Lift, gains and cost",
     "learning": "What more rows are worth",
     "evidence": "Importance of each column",
-    "distributions": "How the classes differ",
+    "columns": "Every column by class",
+    "associations": "Associations between columns",
     "boundary": "The two most informative columns",
     "rows": "Rows to look at",
     "subgroups": "Is it as good for everyone?",
+    "worst": "Worst subgroups",
     "missing": "Rows with missing cells",
     "parameters": "What the model learned",
+    "card": "Model card",
     "use": "Use the model",
     "how": "How every number was made",
 }
@@ -88,16 +96,17 @@ def render(
         Name of the JSON file with the facts, in the same folder.
     """
     figures = draw(facts) if charts is None else charts
-    drawings = {f.key: f.spec for part in figures.values() for f in part}
+    specs = {f.key: f.spec for part in figures.values() for f in part}
     script = (TEMPLATES / "report.js").read_text("utf-8")
-    scripts = [_closed(text) for text in ([bundle(), script] if drawings else [])]
+    scripts = [_closed(text) for text in ([bundle(), script] if specs else [])]
     return (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             facts=facts,
             scores=SCORES,
             figures=figures,
+            drawn=drawings(facts),
             sections=_present(facts, figures),
             flags=_flags(facts),
             columns=_ordered_columns(facts),
@@ -110,14 +119,15 @@ def render(
             dark=DARK,
             scripts=scripts,
             allowed=" ".join(_digest(text) for text in scripts),
-            drawings=json.dumps(drawings, separators=(",", ":")).replace("<", r"\u003c"),
+            drawings=json.dumps(specs, separators=(",", ":")).replace("<", r"\u003c"),
             shown=SHOWN,
+            pictured=PICTURED,
             smallest=SMALLEST_GROUP,
         )
     )
 
 
-def _environment() -> Any:
+def environment() -> Any:
     jinja2 = optional("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -154,6 +164,12 @@ def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str
         "missing": missing is not None and bool(missing.incomplete or missing.by_column),
         "parameters": bool(facts.learned) or any(p.rows for p in facts.parameters),
         "use": bool(facts.snippets),
+        "sample": bool(facts.sample),
+        "columns": bool(facts.column_shares),
+        "associations": facts.associations is not None,
+        "gains": facts.gains is not None,
+        "worst": facts.worst is not None,
+        "card": facts.card is not None,
         "how": True,
     }
     return {key: title for key, title in SECTIONS.items() if said.get(key, key in figures)}

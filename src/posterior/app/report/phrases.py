@@ -93,6 +93,14 @@ def _with_error(value: float, error: float | None, places: int) -> str:
     return f"{value:,.{places}f} ± {known}"
 
 
+def interval(ends: tuple[float, float] | None, percent: bool = True) -> str:
+    """The ends of an interval, behind a share or a score: " (93\u201397 %)"."""
+    if ends is None:
+        return ""
+    low, high = (f"{100 * end:.0f}" if percent else f"{end:.2f}" for end in ends)
+    return f" ({low}\u2013{high}{' %' * percent})"
+
+
 def unbroken(text: str) -> str:
     """A sentence whose numbers stay on one line with what belongs to them."""
     return text.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")

@@ -12,7 +12,15 @@ import math
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Literal
 
+from posterior.app.report.section_schema import (
+    Alert,
+    Associations,
+    ColumnShares,
+    ModelCard,
+    SampleRow,
+)
 from posterior.data.shapes import fields_of
+from posterior.evaluation.gains import Gains as Gains
 from posterior.evaluation.groups import Subgroup as Subgroup
 from posterior.evaluation.learning import LearningPoint as LearningPoint
 from posterior.evaluation.ranking import RankCurve as RankCurve
@@ -22,6 +30,7 @@ from posterior.evaluation.scores import Measure as Measure
 from posterior.evaluation.thresholds import ClassRanking as ClassRanking
 from posterior.evaluation.thresholds import ClassScore as ClassScore
 from posterior.evaluation.thresholds import Threshold as Threshold
+from posterior.evaluation.worst_subgroups import WorstSubgroups as WorstSubgroups
 from posterior.plots.effects import ColumnEffect as ColumnEffect
 from posterior.plots.effects import EffectStep as EffectStep
 from posterior.plots.effects import PairEffect as PairEffect
@@ -171,30 +180,6 @@ class Importance:
     log_loss: list[float]  # of each of them, with all columns
     log_loss_rises: list[list[float]]  # by column, then by row
     weights: list[list[float]]  # the same of the weight of evidence
-
-
-@dataclass(frozen=True, slots=True)
-class NumberDistribution:
-    """A number by class: counts of rows, and the density that the naive Bayes fitted."""
-
-    name: str
-    edges: list[float]  # of the bins, one more than counts
-    counts: list[list[int]]  # by class, then by bin
-    grid: list[float]  # where the densities stand
-    densities: list[list[float]]  # p(x | class), by class
-    means: list[float]
-    deviations: list[float]
-    dates: bool = False  # whether the numbers are days since 1970
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryDistribution:
-    """A category by class: counts, and the shares that the naive Bayes fitted."""
-
-    name: str
-    values: list[str]  # the most frequent, at most 20; then "(others)" and "(missing)" if any
-    counts: list[list[int]]  # by class, then by value
-    shares: list[list[float | None]]  # p(value | class); None for "(missing)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +350,6 @@ class Facts:
     precision_recall: list[RankCurve]
     learning: LearningCurves | None
     evidence: list[FeatureEvidence]  # the columns that the chosen model reads, most important first
-    numbers: list[NumberDistribution]  # most informative first, at most 12
-    categories: list[CategoryDistribution]  # most informative first, at most 12
     terms: list[TextTerms]
     boundary: Boundary | None
     surprises: Surprises
@@ -380,6 +363,14 @@ class Facts:
     learned: list[LearnedMember] = field(
         default_factory=list
     )  # of the chosen model, heaviest first
+    alerts: list[Alert] = field(default_factory=list)  # above all else, the most serious first
+    column_shares: list[ColumnShares] = field(default_factory=list)  # most informative first
+    associations: Associations | None = None
+    sample: list[SampleRow] = field(default_factory=list)
+    gains: Gains | None = None  # of the class that the headline is about
+    worst: WorstSubgroups | None = None
+    yardstick: CandidateFacts | None = None  # of another library, never kept
+    card: ModelCard | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what is not finite becomes None."""

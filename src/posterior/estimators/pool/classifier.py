@@ -33,6 +33,7 @@ from posterior.estimators.pool.dealt_rows import (
     table_of,
 )
 from posterior.estimators.pool.fitted_pool import FittedPool
+from posterior.estimators.pool.learned_rows import LearnedRows
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.reasons import of_document
 from posterior.estimators.pool.weighing import pooled
@@ -199,7 +200,8 @@ class Classifier(Pool):
         columns = places or replace(owner, n=len(names), names=names)
         add_up = any(hasattr(member, "evidence") for member in fitted.members)
         order = None if add_up else rows.order
-        fitted = replace(fitted, columns=columns, order=order)
+        learned_from = LearnedRows.of(rows.X.frame, rows, _read(fitted), kept.held_out)
+        fitted = replace(fitted, columns=columns, order=order, learned_from=learned_from)
         self.fitted_ = replace(fitted, losses=tried.table(kept))
         return self
 

@@ -18,6 +18,7 @@ from posterior.data.typing import Array, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, bounded
 from posterior.estimators.estimator import Estimator
 from posterior.estimators.pool.column_models import ColumnModels
+from posterior.estimators.pool.learned_rows import LearnedRows
 from posterior.estimators.pool.reasons import as_said, by_column, shortened
 from posterior.estimators.refits import log_answers
 from posterior.evaluation.held_out import HeldOut, aligned
@@ -42,6 +43,7 @@ class FittedPool:
     roles: Roles | None = None  # what the columns of a table were taken for
     read_by: ColumnModels | None = None  # models of single columns, which make numbers of them
     order: Integers | None = None  # where the rows stood that nearest neighbors keep, if alone
+    learned_from: LearnedRows | None = None  # the rows of fit in short; none once they change
 
     def forgetful(self) -> FittedPool:
         """Without what rows were given."""
@@ -131,7 +133,7 @@ class FittedPool:
         intercept = np.array([known.get(label, 0.0) for label in classes.tolist()])
         pool = PoolWeights(self.pool.weights, intercept)
         changed = replace(self, members=members, classes=classes, pool=pool)
-        return replace(changed, held_out=None, order=None)
+        return replace(changed, held_out=None, order=None, learned_from=None)
 
 
 def _classes(members: tuple[Any, ...]) -> Array:
