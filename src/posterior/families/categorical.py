@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from posterior import kernels
 from posterior.data.errors import DegenerateError
@@ -246,7 +246,7 @@ def share_intervals(
     lines: list[Intervals] = []
     for j, (names, p, n) in enumerate(zip(values, shares, rows, strict=True)):
         with np.errstate(divide="ignore", invalid="ignore"):
-            ends = stats.beta.interval(level, n * p, n * (1 - p))
+            ends = scipy.stats.beta.interval(level, n * p, n * (1 - p))
         low, high = (np.where((p == 0) | (p == 1), p, end) for end in ends)  # nothing is open
         for v, name in enumerate(names):
             one = Intervals.of(f"P({name})", p[:, [v]], low[:, [v]], high[:, [v]])

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from posterior import kernels
 from posterior.data.errors import DegenerateError
@@ -335,7 +336,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
                 np.where(telling, a, 0.0).sum(axis=1, keepdims=True) for a in (freedom, squares)
             )
         half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / rows)
-        low, high = (squares / stats.chi2.ppf(p, freedom) for p in (1 - tail, tail))
+        low, high = (squares / scipy.stats.chi2.ppf(p, freedom) for p in (1 - tail, tail))
         return half, np.broadcast_to(low, rows.shape), np.broadcast_to(high, rows.shape)
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from posterior import kernels
 from posterior.data.rows import Groups, Hard
@@ -312,8 +313,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         tail = (1 - level) / 2
         with np.errstate(invalid="ignore", divide="ignore"):
             half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / weight)
-            low = squares / stats.chi2.ppf(1 - tail, freedom)
-            high = squares / stats.chi2.ppf(tail, freedom)
+            low = squares / scipy.stats.chi2.ppf(1 - tail, freedom)
+            high = squares / scipy.stats.chi2.ppf(tail, freedom)
         if self.kind in FORMS:  # groups inform each other, as much as nobody has worked out
             low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
         mean = Intervals.of("mean", parameters.mean, parameters.mean - half, parameters.mean + half)

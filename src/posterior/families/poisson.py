@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
@@ -122,7 +123,7 @@ class Poisson(Family[Totals, PoissonParameters]):
         weight, total = statistics.weight.rounded(), statistics.total.rounded()
         rows, events = weight + self.prior.m, total + self.prior.m * pooled
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = stats.gamma.interval(level, events, scale=1 / rows)
+            low, high = scipy.stats.gamma.interval(level, events, scale=1 / rows)
             return Intervals.of("rate", parameters.rate, low, high)
 
     def integrated(self) -> Poisson:

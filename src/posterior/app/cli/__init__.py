@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from posterior.app.lean_imports import take_process
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command that the arguments name."""
+    take_process()
     try:
         from posterior.app.cli.commands_app import app
     except ModuleNotFoundError as error:

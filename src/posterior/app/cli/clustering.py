@@ -21,6 +21,7 @@ from posterior.app.cli.command import (
     counted,
     part_of,
 )
+from posterior.app.lean_imports import import_sklearn
 from posterior.sources import outputs
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def cluster(
     from posterior.sources import files
 
     numbers, file = _numbers(k), files.read(data, part_of(sheet, table))
+    import_sklearn()
     with busy("looking for clusters"):
         roles = _roles(file.frame, leave_out or [])
         X = _features(file.frame, roles)

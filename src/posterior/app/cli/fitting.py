@@ -29,6 +29,7 @@ from posterior.app.cli.command import (
     overrides,
     part_of,
 )
+from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
 
 if TYPE_CHECKING:
@@ -82,12 +83,10 @@ def fit(
     With --stream, or for a pattern such as 'clicks/*.parquet' where a kind is named, files may be
     larger than memory.
     """
-    from posterior.preprocessing.infer_roles import infer
     from posterior.sources import files
     from posterior.sources.places import is_pattern
 
     out = out or f"{name_of(data, 'model')}.posterior"
-    asked = overrides(read_as, keep, leave_out, group, time, bands)
     streamed = stream or (is_pattern(data) and model is not Kind.AUTO and like is None)
     if bands is not None and (streamed or like is not None):
         raise typer.BadParameter(
@@ -98,6 +97,11 @@ def fit(
     if streamed:
         return fit_streamed(data, part, target, model, leave_out or (), out)
     file = files.read(data, part)
+    files.column_named(file.frame.column_names, target, "target column")
+    import_sklearn()
+    from posterior.preprocessing.infer_roles import infer
+
+    asked = overrides(read_as, keep, leave_out, group, time, bands)
     suspects: dict[str, str] = {}
     with busy("learning") as step:
         if like is not None:

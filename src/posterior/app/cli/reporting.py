@@ -26,6 +26,7 @@ from posterior.app.cli.command import (
     overrides,
     part_of,
 )
+from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
 from posterior.sources.outputs import write_text
 
@@ -66,12 +67,18 @@ def report(
     The page says how good the model is, and why it answers as it does. Beside it are written all
     its numbers (JSON) and the model.
     """
-    from posterior.app.report.facts import study
-    from posterior.app.report.page import render
     from posterior.sources import files
 
+    part = part_of(sheet, table)
+    file = files.read(data, part)
+    files.column_named(file.frame.column_names, target, "target column")
+    import_sklearn()
+    from posterior.app.report.facts import study
+    from posterior.app.report.page import render
+    from posterior.plots.vega_bundle import prepare_bundle
+
+    prepare_bundle()
     asked = overrides(read_as, keep, leave_out, group, time, bands)
-    file = files.read(data, part_of(sheet, table))
     folder = Path(out or f"{name_of(data, 'table')}-report")
     with busy("reading") as step:
         found = study(
