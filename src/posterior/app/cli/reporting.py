@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from posterior.app.cli.command import (
     GROUP,
     KEPT,
     LEFT_OUT,
+    QUICK,
     READ_AS,
     SEED,
     SHEET,
@@ -22,12 +24,13 @@ from posterior.app.cli.command import (
     TARGET,
     TIME,
     Answer,
-    busy,
     overrides,
     part_of,
 )
+from posterior.app.cli.progress_bar import progress_bar
 from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
+from posterior.data import process
 from posterior.sources.outputs import write_text
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ def report(
     sheet: SHEET = None,
     table: TABLE = None,
     seed: SEED = 0,
+    quick: QUICK = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> Answer:
     """Compare models of a table, pick one, and write a page about it.
@@ -70,17 +74,17 @@ def report(
     from posterior.sources import files
 
     part = part_of(sheet, table)
-    file = files.read(data, part)
-    files.column_named(file.frame.column_names, target, "target column")
-    import_sklearn()
-    from posterior.app.report.facts import study
-    from posterior.app.report.page import render
-    from posterior.plots.vega_bundle import prepare_bundle
-
-    prepare_bundle()
-    asked = overrides(read_as, keep, leave_out, group, time, bands)
     folder = Path(out or f"{name_of(data, 'table')}-report")
-    with busy("reading") as step:
+    with progress_bar("reading") as watch:
+        file = files.read(data, part)
+        files.column_named(file.frame.column_names, target, "target column")
+        import_sklearn()
+        from posterior.app.report.charts import draw
+        from posterior.app.report.facts import study
+        from posterior.app.report.page import render
+        from posterior.plots.vega_bundle import prepare_bundle
+
+        prepare_bundle()
         found = study(
             file.frame,
             target,
@@ -88,23 +92,24 @@ def report(
             notes=file.notes,
             subgroup=subgroup or (),
             seed=seed,
-            progress=lambda name, done, total: step(
-                f"comparing: {name}" if done < total else "looking closer"
-            ),
-            **asked,
+            quick=quick,
+            progress=watch,
+            **overrides(read_as, keep, leave_out, group, time, bands),
         )
-        step("drawing")
+        charts = draw(found.facts)
+        facts = replace(found.facts, seconds=process.seconds())
         folder.mkdir(parents=True, exist_ok=True)
         page, numbers, model = (folder / name for name in FILES)
-        write_text(page, render(found.facts, beside=numbers.name))
-        write_text(numbers, found.facts.to_json())
+        write_text(page, render(facts, charts, beside=numbers.name))
+        write_text(numbers, facts.to_json())
         models.save(found.model, str(model), file.frame)
     if open_page:
         typer.launch(page.absolute().as_uri())
     places = {"numbers": str(numbers), "model": str(model), "page": str(page)}
+    lines = {**places, "time": f"{process.seconds():.1f} s"}
     return Answer(
-        {"data": data, "target": target, **_facts(found.facts), **places},
-        [*_shown(found.facts), *(f"{name:8} {place}" for name, place in places.items())],
+        {"data": data, "target": target, **_facts(facts), **places},
+        [*_shown(facts), *(f"{name:8} {text}" for name, text in lines.items())],
     )
 
 
@@ -127,7 +132,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
             for column in facts.data.columns
             for flag in column.flags
         ],
-        "seconds": facts.seconds,
+        "seconds": process.seconds(),
     }
 
 
