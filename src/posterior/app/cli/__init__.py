@@ -11,7 +11,6 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command that the arguments name."""
-    take_process()
     try:
         from posterior.app.cli.commands_app import app
     except ModuleNotFoundError as error:
@@ -23,4 +22,5 @@ def main() -> None:
         )
     except KeyboardInterrupt:  # before there is an application that could end in order
         sys.exit(130)
+    take_process()
     app()

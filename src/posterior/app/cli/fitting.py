@@ -33,7 +33,6 @@ from posterior.app.cli.command import (
 from posterior.app.cli.progress_bar import Watch, progress_bar
 from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
-from posterior.data import process
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -262,7 +261,7 @@ def _shown(facts: dict[str, Any], name: str) -> list[Any]:
             )
     if facts["rows_without_target"]:
         lines.append(f"{counted(facts['rows_without_target'], 'row')} without a label set aside")
-    return [*lines, *facts["notes"], f"model: {facts['out']}", f"time: {process.seconds():.1f} s"]
+    return [*lines, *facts["notes"], f"model: {facts['out']}"]
 
 
 def fit_streamed(

@@ -106,7 +106,7 @@ def report(
     if open_page:
         typer.launch(page.absolute().as_uri())
     places = {"numbers": str(numbers), "model": str(model), "page": str(page)}
-    lines = {**places, "time": f"{process.seconds():.1f} s"}
+    lines = {"time": f"{process.seconds():.1f} s", **places}
     return Answer(
         {"data": data, "target": target, **_facts(facts), **places},
         [*_shown(facts), *(f"{name:8} {text}" for name, text in lines.items())],

@@ -3,14 +3,16 @@
 Its package takes as long to import as all of ours, and a command hands no model to these functions.
 """
 
+from typing import TYPE_CHECKING
+
 from posterior.data import process
 
-if process.is_ours:
+if TYPE_CHECKING or not process.is_ours:
+    from sklearn.neighbors._base import KNeighborsMixin
+else:
 
     class KNeighborsMixin:
         """Stands in for scikit-learn's."""
 
-else:
-    from sklearn.neighbors._base import KNeighborsMixin
 
 __all__ = ["KNeighborsMixin"]
