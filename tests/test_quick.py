@@ -84,6 +84,8 @@ def loaded(folder, *arguments: str) -> tuple[int, set[str]]:
         ("fit nowhere.csv --target kind", 1),
         ("fit 'nowhere/*.csv' --target kind", 1),
         ("cluster nowhere.csv", 1),
+        ("update model.posterior nowhere.csv", 1),
+        ("merge model.posterior nowhere.posterior -o all.posterior", 1),
         ("report table.csv", 2),
         ("explain model.posterior", 2),
         ("fit table.csv --target kind --sheet a --table b", 2),
@@ -158,7 +160,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def forget_bundle() -> None:
-    vega_bundle.bundle.cache_clear()
+    vega_bundle._bundled.cache_clear()
     vega_bundle._making.cache_clear()
 
 

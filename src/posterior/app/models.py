@@ -45,9 +45,10 @@ def check_there(path: str) -> None:
 
 def locked(path: str) -> AbstractContextManager[None]:
     """Keep other processes from changing a model file."""
+    _check_folder(path)
+    import_sklearn()
     from posterior.storage import locked
 
-    _check_folder(path)
     return locked(path)
 
 

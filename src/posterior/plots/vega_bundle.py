@@ -8,7 +8,8 @@ import sys
 import zlib
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from subprocess import PIPE, Popen
 
@@ -17,10 +18,13 @@ from posterior.plots.look import optional
 MAKE = "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"
 
 
-@cache
 def bundle() -> str:
     """The one script of a page, as the vl-convert that is installed makes it."""
-    place = _place()
+    return _bundled(_place())
+
+
+@cache
+def _bundled(place: Path) -> str:
     with suppress(OSError, EOFError, zlib.error):  # not there yet, or damaged, as a checksum tells
         return gzip.decompress(place.read_bytes()).decode()
     script, _ = _making().communicate()
@@ -42,12 +46,10 @@ def prepare_bundle() -> None:
 
 def _place() -> Path:
     """The file, by the version that made it."""
-    try:
-        made_by = version("vl-convert-python")
-    except PackageNotFoundError:
-        made_by = str(optional("vl_convert").__version__)  # or an error that says what to install
+    if find_spec("vl_convert") is None:
+        optional("vl_convert")  # says what to install
     caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(caches) / "posterior" / f"vega-{made_by}.js.gz"
+    return Path(caches) / "posterior" / f"vega-{version('vl-convert-python')}.js.gz"
 
 
 @cache

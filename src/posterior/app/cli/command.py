@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from posterior.app import models
-from posterior.sources import places
 from posterior.sources.outputs import plain
 
 if TYPE_CHECKING:
@@ -153,7 +151,6 @@ def add_command(app: typer.Typer, function: Callable[..., Answer]) -> None:
         # Commands that write rows look at --json themselves: it says where the rows go.
         as_json = options["json"] if "json" in known.parameters else options.pop("json")
         with _errors_shown(debug), _warnings_noted() as noted:
-            _check_there(known, options)
             answer = function(**options)
             if as_json:
                 _write_json({**answer.facts, "warnings": noted})
@@ -168,15 +165,6 @@ def add_command(app: typer.Typer, function: Callable[..., Answer]) -> None:
     parameters = [*known.parameters.values(), *more]
     run.__signature__ = known.replace(parameters=parameters)  # type: ignore[attr-defined]
     app.command()(run)
-
-
-def _check_there(known: Signature, options: dict[str, Any]) -> None:
-    """Refuse paths where nothing is, before anything that takes time is imported."""
-    for name, parameter in known.parameters.items():
-        if parameter.annotation == MODEL:
-            models.check_there(options[name])
-    if options.get("data") is not None:
-        places.check_there(options["data"])
 
 
 def console(stderr: bool = False) -> Console:

@@ -33,6 +33,7 @@ from posterior.app.cli.command import (
 from posterior.app.cli.progress_bar import Watch, progress_bar
 from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
+from posterior.sources.places import check_there
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -103,6 +104,7 @@ def fit(
     part = part_of(sheet, table)
     if streamed:
         return fit_streamed(data, part, target, model, leave_out or (), out)
+    check_there(data)
     file = files.read(data, part)
     files.column_named(file.frame.column_names, target, "target column")
     import_sklearn()

@@ -32,6 +32,7 @@ from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
 from posterior.data import process
 from posterior.sources.outputs import write_text
+from posterior.sources.places import check_there
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -75,6 +76,7 @@ def report(
 
     part = part_of(sheet, table)
     folder = Path(out or f"{name_of(data, 'table')}-report")
+    check_there(data)
     with progress_bar("reading") as watch:
         file = files.read(data, part)
         files.column_named(file.frame.column_names, target, "target column")
