@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from posterior.app.lean_imports import import_sklearn
 from posterior.sources.answers import classes, columns, features
 from posterior.sources.learned_types import Types, types_of
 
@@ -25,10 +26,10 @@ TYPES = "file_types_"
 
 def load(path: str) -> Any:
     """The model of a file."""
+    check_there(path)
+    import_sklearn()
     from posterior.storage import load
 
-    if not Path(path).exists():
-        raise ValueError(f"Expected a model file, got no such path: {path}.")
     try:
         return load(path)
     except OSError as error:
@@ -36,11 +37,18 @@ def load(path: str) -> Any:
         raise ValueError(f"Expected to read the model file {path}, but: {reason}.") from None
 
 
+def check_there(path: str) -> None:
+    """Refuse a path where nothing is."""
+    if not Path(path).exists():
+        raise ValueError(f"Expected a model file, got no such path: {path}.")
+
+
 def locked(path: str) -> AbstractContextManager[None]:
     """Keep other processes from changing a model file."""
+    _check_folder(path)
+    import_sklearn()
     from posterior.storage import locked
 
-    _check_folder(path)
     return locked(path)
 
 

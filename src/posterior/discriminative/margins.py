@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
 
 from posterior.data.rows import Features, SparseRows
 from posterior.data.typing import Array, Codes, Floats, Integers
@@ -132,7 +132,7 @@ def extremes(X: Array | SparseRows) -> tuple[Floats, Floats]:
 def _least(cost: Floats, margins: Any, floor: float, total: Floats | None) -> Floats | None:
     """argmin cost · |b| with margins b ≥ floor and total · b = 1; None if there is no such b."""
     side_by_side = np.hstack if isinstance(margins, np.ndarray) else sparse.hstack
-    found = linprog(
+    found = scipy.optimize.linprog(
         np.concatenate([cost, cost]),  # b = what it has above zero less what below
         A_ub=side_by_side([-margins, margins]),
         b_ub=np.full(margins.shape[0], -floor),

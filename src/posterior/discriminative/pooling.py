@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+import scipy
 from scipy.special import logsumexp
 
 from posterior.data.blas_threads import one_blas_thread
@@ -88,7 +88,7 @@ def sharpness(log_proba: Floats, codes: Codes, weight: Floats | None) -> float:
         scale = np.exp(log_scale)
         return float(np.sum(v * (np.log(np.exp(scale * z).sum(axis=1)) - scale * own)))
 
-    found = minimize_scalar(loss, bounds=(COLDEST, HOTTEST), method="bounded")
+    found = scipy.optimize.minimize_scalar(loss, bounds=(COLDEST, HOTTEST), method="bounded")
     return float(np.exp(found.x))
 
 
@@ -117,7 +117,7 @@ def _minimum(
     bounds = [(0, None)] * m + [(None, None)] * k
     options = {"maxiter": 1_000, "ftol": 1e-12, "gtol": 1e-9}
     with one_blas_thread():  # of small products threads wait, and no more
-        found = minimize(
+        found = scipy.optimize.minimize(
             objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
         ).x
     return found[:m], found[m:]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from posterior.data import frames, validate
 from posterior.data.names import plain
@@ -144,7 +144,7 @@ def by_group(
     if positive is not None and positive not in names:
         raise ValueError(f"Expected one of the classes {names} as positive, got {positive!r}.")
     place = None if positive is None else names.index(positive)
-    z = float(stats.norm.ppf(0.5 + validate.level(level) / 2))
+    z = float(special.ndtri(0.5 + validate.level(level) / 2))
     parts = parted(labels)
     if not parts:
         raise ValueError("Expected a group of some rows, got none: all are missing.")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import stats
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
+from posterior.families.credible import beta_interval
 from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace, pseudo_log_likelihood
@@ -144,7 +144,7 @@ class Bernoulli(Family[Totals, BernoulliParameters]):
         yes, no = statistics.total.rounded(), (statistics.weight - statistics.total).rounded()
         yes, no = self._counts(yes, no, self._share(statistics))
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = stats.beta.interval(level, yes, no)
+            low, high = beta_interval(level, yes, no)
         return Intervals.of("probability", np.exp(parameters.log_yes), low, high)
 
     def sizes(self, statistics: Totals) -> Sequence[int]:

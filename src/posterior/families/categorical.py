@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy import stats
 
 from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import CodedRows, Groups, Hard
 from posterior.data.typing import Array, Floats
+from posterior.families.credible import beta_interval
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace, pseudo_log_likelihood
 from posterior.families.symbols import Cells, Formula, Lookup
@@ -246,7 +246,7 @@ def share_intervals(
     lines: list[Intervals] = []
     for j, (names, p, n) in enumerate(zip(values, shares, rows, strict=True)):
         with np.errstate(divide="ignore", invalid="ignore"):
-            ends = stats.beta.interval(level, n * p, n * (1 - p))
+            ends = beta_interval(level, n * p, n * (1 - p))
         low, high = (np.where((p == 0) | (p == 1), p, end) for end in ends)  # nothing is open
         for v, name in enumerate(names):
             one = Intervals.of(f"P({name})", p[:, [v]], low[:, [v]], high[:, [v]])

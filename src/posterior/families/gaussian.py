@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from posterior import kernels
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
 from posterior.families.covariance import check_ddof, divisor
+from posterior.families.credible import chi2_quantile
 from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.normal_symbols import FLAT, formula
 from posterior.families.priors import (
@@ -335,7 +336,7 @@ class Gaussian(Family[Moments, GaussianParameters]):
                 np.where(telling, a, 0.0).sum(axis=1, keepdims=True) for a in (freedom, squares)
             )
         half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / rows)
-        low, high = (squares / stats.chi2.ppf(p, freedom) for p in (1 - tail, tail))
+        low, high = (squares / chi2_quantile(p, freedom) for p in (1 - tail, tail))
         return half, np.broadcast_to(low, rows.shape), np.broadcast_to(high, rows.shape)
 
 

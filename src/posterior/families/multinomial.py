@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
+from posterior.families.credible import beta_interval
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_evidence, affine_scorer, dense
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace, pseudo_log_likelihood
@@ -145,7 +146,7 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         counts = self._counts(total, total.sum(axis=0, keepdims=True))
         words = counts.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = stats.beta.interval(level, counts, words - counts)
+            low, high = beta_interval(level, counts, words - counts)
             return Intervals.of("probability", np.exp(parameters.log_prob), low, high)
 
     def integrated(self) -> Multinomial:

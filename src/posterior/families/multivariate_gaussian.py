@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from posterior import kernels
 from posterior.data.rows import Groups, Hard
@@ -19,6 +19,7 @@ from posterior.families.covariance import (
     whitenings,
 )
 from posterior.families.covariance_forms import FORMS, n_numbers
+from posterior.families.credible import chi2_quantile
 from posterior.families.family import Family, Intervals, Scorer, Summed
 from posterior.families.incomplete import (
     LOG_2PI,
@@ -312,8 +313,8 @@ class MultivariateGaussian(Family[CrossSums, MultivariateGaussianParameters]):
         tail = (1 - level) / 2
         with np.errstate(invalid="ignore", divide="ignore"):
             half = -special.stdtrit(freedom, tail) * np.sqrt(squares / freedom / weight)
-            low = squares / stats.chi2.ppf(1 - tail, freedom)
-            high = squares / stats.chi2.ppf(tail, freedom)
+            low = squares / chi2_quantile(1 - tail, freedom)
+            high = squares / chi2_quantile(tail, freedom)
         if self.kind in FORMS:  # groups inform each other, as much as nobody has worked out
             low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
         mean = Intervals.of("mean", parameters.mean, parameters.mean - half, parameters.mean + half)

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from posterior.data.rows import Groups, Hard, SparseRows
 from posterior.data.typing import Array, Floats
+from posterior.families.credible import gamma_interval
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_scorer, dense
 from posterior.families.multinomial import check_finite, weighed
@@ -132,7 +133,7 @@ class Poisson(Family[Totals, PoissonParameters]):
         weight, total = statistics.weight.rounded(), statistics.total.rounded()
         rows, events = weight + self.prior.m, total + self.prior.m * pooled
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = stats.gamma.interval(level, events, scale=1 / rows)
+            low, high = gamma_interval(level, events, 1 / rows)
             return Intervals.of("rate", parameters.rate, low, high)
 
     def integrated(self) -> Poisson:

@@ -8,7 +8,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from posterior.data.typing import Array, Floats
 from posterior.evaluation.quadratics import Quadratics, points
@@ -121,7 +122,7 @@ def _tables(parameters: Any, possible: Array) -> list[Floats] | None:
         if last.max() > CELLS:
             return None
         tables = [
-            stats.poisson.logpmf(np.arange(int(n)), rate[:, None])
+            scipy.stats.poisson.logpmf(np.arange(int(n)), rate[:, None])
             for n, rate in zip(last.tolist(), rates, strict=True)
         ]
     else:

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from posterior.data.typing import Array, Floats
 from posterior.families import Gaussian, MultivariateGaussian
@@ -60,7 +60,7 @@ class KnownComponents:
             return np.arange(k)
         ours = np.flatnonzero(~np.isnan(self.means[:, 0]))
         apart = self.means[ours, None] - joint.parameters.mean
-        ours_in_order, theirs = linear_sum_assignment((apart**2).sum(axis=2))
+        ours_in_order, theirs = scipy.optimize.linear_sum_assignment((apart**2).sum(axis=2))
         places = np.full(k, -1)
         places[ours[ours_in_order]] = theirs
         places[places < 0] = np.setdiff1d(np.arange(k), theirs)

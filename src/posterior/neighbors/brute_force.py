@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from posterior import kernels
 from posterior.data.rows import SparseRows
@@ -67,7 +67,7 @@ class BruteForce:
     def __init__(self, X: Array, fill: Fill) -> None:
         self._fill = fill
         self._single: bool | None = None  # not known yet
-        self._plain = BlockedSearch(X, cdist, fill)
+        self._plain = BlockedSearch(X, scipy.spatial.distance.cdist, fill)
         with np.errstate(all="ignore"):
             self._rows = searched(X, fill)
         self._extreme = not 1 / EXTREME < self._rows.scale < EXTREME

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Floats
@@ -162,14 +162,16 @@ def distance(
     if callable(name):
         if isinstance(X, SparseRows):
             return partial(_pairs, partial(name, **settings))
-        return partial(cdist, metric=name, **settings)
+        return partial(scipy.spatial.distance.cdist, metric=name, **settings)
     if name == "haversine":
         return lambda A, B: haversine(dense(A), dense(B))
     settings = learned(name, X, settings)
     kind = bool if name in BOOLEAN else np.float64
 
     def blocks(A: Any, B: Any) -> Array:
-        return cdist(dense(A).astype(kind), dense(B).astype(kind), name, **settings)
+        return scipy.spatial.distance.cdist(
+            dense(A).astype(kind), dense(B).astype(kind), name, **settings
+        )
 
     return blocks
 

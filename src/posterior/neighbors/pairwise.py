@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Array, Floats
@@ -57,7 +57,7 @@ def _blocks(metric: Metric, Q: Any, X: Any) -> Callable[[slice], Array]:
         A, B = (
             directions(_around_mean(R) if name == "correlation" else dense(R))[0] for R in (Q, X)
         )
-        return lambda part: 0.5 * cdist(A[part], B, "sqeuclidean")
+        return lambda part: 0.5 * scipy.spatial.distance.cdist(A[part], B, "sqeuclidean")
     if isinstance(name, str):
         name = "euclidean" if metric.euclidean else ALIASES.get(name, name)
     apart = distance(name, X, metric.settings)

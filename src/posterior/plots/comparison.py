@@ -72,22 +72,22 @@ def comparison(
     across = {"scale": scale}
     x = alt.X("value:Q", axis=down, **across)
     shade = alt.condition("datum.chosen", alt.value(look.PALETTE[0]), alt.value(look.PALETTE[7]))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y, color=shade)
+    base = alt.Chart(look.inline(rows)).encode(y=y, color=shade)
     style = ".2%" if percent else look.DIGITS
     tooltip = [
-        "model:N",
+        alt.Tooltip("model:N"),
         alt.Tooltip("value:Q", format=style, title=look.titled(score)),
         alt.Tooltip("error:Q", format=style, title="standard error"),
     ]
     layers = [
         base.mark_rule(strokeWidth=2.5, opacity=0.6).encode(
-            x=alt.X("low:Q", **across), x2="high:Q"
+            x=alt.X("low:Q", **across), x2=alt.X2("high:Q")
         ),
         base.mark_point(filled=True, size=80, opacity=1).encode(x=x, tooltip=tooltip),
     ]
     said = "A bar is one standard error to each side."
     if limit is not None:
-        rule = alt.Chart(alt.InlineData(values=[{"limit": float(limit)}]))
+        rule = alt.Chart(look.inline([{"limit": float(limit)}]))
         rule = rule.mark_rule(color=look.INK, strokeDash=[4, 3])
         layers.insert(0, rule.encode(x=alt.X("limit:Q", **across)))
         said += " The dashed line is the best score and its standard error."

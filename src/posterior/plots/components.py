@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+import scipy
 
 from posterior.data.typing import Floats
 from posterior.estimators import MixtureClassifier
@@ -210,7 +210,7 @@ def _histogram(
     grid = np.unique(np.concatenate([np.linspace(low, high, POINTS), near[seen].ravel()]))
     grid = grid[(grid >= low) & (grid <= high)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        density = normals.weight * norm.pdf(grid[:, None], mean, deviation)  # (grid, k)
+        density = normals.weight * scipy.stats.norm.pdf(grid[:, None], mean, deviation)  # (grid, k)
     density = np.where(seen, density, 0.0)
     curves = [
         {"class": names[k], "x": float(a), "density": float(p)}

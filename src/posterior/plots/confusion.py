@@ -63,13 +63,13 @@ def confusion(
     y = alt.Y(
         "true:N", scale=alt.Scale(domain=names), axis=look.names_axis(f"true {target}", limit=120)
     )
-    base = alt.Chart(alt.InlineData(values=values)).encode(x=x, y=y)
+    base = alt.Chart(look.inline(values)).encode(x=x, y=y)
     shade = alt.FillOpacity("share:Q", legend=None, scale=alt.Scale(domain=[0, 1], range=[0, 1]))
     cells = base.mark_rect(fill=look.PALETTE[0], stroke=look.PALE, strokeWidth=0.5).encode(
         fillOpacity=shade,
         tooltip=[
-            "true:N",
-            "predicted:N",
+            alt.Tooltip("true:N"),
+            alt.Tooltip("predicted:N"),
             alt.Tooltip("rows:Q", format=","),
             alt.Tooltip("share:Q", format=".1%", title="share of the true class"),
         ],

@@ -58,9 +58,9 @@ def distribution(
     across = alt.Scale(domain=[float(ends[0]), float(ends[-1])], nice=False, zero=False)
     x = alt.X("from:Q", bin="binned", scale=across, axis=_numbers_across(name, ends, dates))
     many = len(names) > len(look.PALETTE)
-    bars = alt.Chart(alt.InlineData(values=_bars(names, ends, table))).encode(
+    bars = alt.Chart(look.inline(_bars(names, ends, table))).encode(
         x=x,
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         tooltip=[
             alt.Tooltip("class:N", title=look.titled(target)),
             *(
@@ -89,7 +89,7 @@ def distribution(
             for a, p in zip(points, heights[k], strict=True)
             if np.isfinite(p)
         ]
-        lines = alt.Chart(alt.InlineData(values=curves))
+        lines = alt.Chart(look.inline(curves))
         lines = lines.mark_line(strokeWidth=2.5, interpolate="monotone", clip=True)
         layers.append(lines.encode(x=alt.X("x:Q", scale=across), y=alt.Y("density:Q"), color=color))
     return look.sized(alt.layer(*layers), title)
@@ -145,7 +145,7 @@ def shares(
     left_out = len(kinds) - len(order)
     said = [f"The {MOST} most frequent values; {left_out:,} are left out."] * (left_out > 0)
     title = look.heading(f"{name}, by {target}", said)
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(look.inline(rows))
     down = alt.Y("value:N", sort=[kinds[v] for v in order], axis=look.names_axis(None, limit=120))
     tooltip = [
         alt.Tooltip("class:N", title=look.titled(target)),

@@ -63,10 +63,10 @@ def evidence(
         said.append("Lines are 95 % intervals.")
     y = alt.Y("feature:N", sort=[row["feature"] for row in rows], axis=look.names_axis(None))
     across = look.number_axis(meaning, float(np.abs(value).max(initial=0.0)), grid=True)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(look.inline(rows)).encode(
         y=y,
         tooltip=[
-            "feature:N",
+            alt.Tooltip("feature:N"),
             *(
                 alt.Tooltip(f"{field}:Q", format=look.DIGITS, title=look.titled(title))
                 for field, title in (("value", meaning), ("low", "from"), ("high", "to"))
@@ -81,10 +81,10 @@ def evidence(
     layers = [bars]
     if errors is not None:
         rule = base.mark_rule(color=look.INK, strokeWidth=1.5)
-        layers.append(rule.encode(x=alt.X("low:Q", axis=across), x2="high:Q"))
+        layers.append(rule.encode(x=alt.X("low:Q", axis=across), x2=alt.X2("high:Q")))
     if errors is not None or (value < 0).any():
-        zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
-        layers.append(zero.encode(x="zero:Q"))
+        zero = alt.Chart(look.inline([{"zero": 0}])).mark_rule(color=look.INK)
+        layers.append(zero.encode(x=alt.X("zero:Q")))
     title = look.heading("Evidence of each column", ["The most informative first.", *said])
     return look.sized(alt.layer(*layers), title).properties(height=alt.Step(ROW))
 
@@ -135,24 +135,24 @@ def waterfall(explanation: Any) -> look.Chart:
             domain=[FOR, AGAINST, WHOLE], range=[look.PALETTE[0], look.PALETTE[1], look.PALETTE[7]]
         ),
     )
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
+    base = alt.Chart(look.inline(rows)).encode(y=y)
     bars = base.mark_bar(cornerRadius=1).encode(
         x=alt.X("from:Q", axis=across),
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         color=color,
         tooltip=[
-            "name:N",
+            alt.Tooltip("name:N"),
             alt.Tooltip("weight:Q", format="+.3r"),
             alt.Tooltip("to:Q", format="+.3r", title="log odds so far"),
         ],
     )
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
+    zero = alt.Chart(look.inline([{"zero": 0}])).mark_rule(color=look.INK)
     best = explanation.posterior.get(explanation.of)
     said = "To the right speaks for it, to the left against it."
     if best is not None:
         said += f" P({explanation.of}) = {look.digits(100 * best, 4)} %."
     top = look.heading(f"Why {explanation.of}, rather than {explanation.against}", [said])
-    return look.sized(alt.layer(bars, zero.encode(x="zero:Q")), top).properties(
+    return look.sized(alt.layer(bars, zero.encode(x=alt.X("zero:Q"))), top).properties(
         height=alt.Step(ROW + 4)
     )
 

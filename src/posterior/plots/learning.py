@@ -59,8 +59,10 @@ def learning_curve(
     )
     scale = _up(alt, values) if percent else alt.Scale(zero=False, padding=8)
     color = look.colors(names, "model")
-    base = alt.Chart(alt.InlineData(values=values)).encode(x=x, color=color)
-    band = base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", axis=up, scale=scale), y2="high:Q")
+    base = alt.Chart(look.inline(values)).encode(x=x, color=color)
+    band = base.mark_area(opacity=0.16).encode(
+        y=alt.Y("low:Q", axis=up, scale=scale), y2=alt.Y2("high:Q")
+    )
     line = base.mark_line(strokeWidth=2, point={"size": 32}).encode(
         y=alt.Y("score:Q", axis=up, scale=scale),
         tooltip=[

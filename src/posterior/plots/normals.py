@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
+import scipy
 from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames
@@ -38,7 +38,7 @@ class Normals:
         """Points (p, 2) of the smallest ellipse that holds a share of the rows of component k."""
         angle = np.linspace(0, 2 * np.pi, POINTS + 1)
         size, axes = np.linalg.eigh(self.covariance[k])
-        root = axes * np.sqrt(np.maximum(size, 0) * chi2.ppf(level, 2))
+        root = axes * np.sqrt(np.maximum(size, 0) * scipy.stats.chi2.ppf(level, 2))
         return np.asarray(self.mean[k] + np.column_stack([np.cos(angle), np.sin(angle)]) @ root.T)
 
 

@@ -84,16 +84,16 @@ def _curves(curves: Curves, target: str, across: str, up: str) -> look.Chart:
     if len(names) == 1:
         color = alt.value(look.PALETTE[0])
     return (
-        alt.Chart(alt.InlineData(values=values))
+        alt.Chart(look.inline(values))
         .mark_line(strokeWidth=2, clip=True)
         .encode(
             x=alt.X("x:Q", axis=look.percent_axis(across), **scale),
             y=alt.Y("y:Q", axis=look.percent_axis(up, grid=True), **scale),
-            order="at:Q",
-            detail="class:N",
+            order=alt.Order("at:Q"),
+            detail=alt.Detail("class:N"),
             color=color,
             tooltip=[
-                "class:N",
+                alt.Tooltip("class:N"),
                 alt.Tooltip("x:Q", format=".1%", title=across),
                 alt.Tooltip("y:Q", format=".1%", title=up),
             ],
@@ -104,6 +104,8 @@ def _curves(curves: Curves, target: str, across: str, up: str) -> look.Chart:
 def _behind(chart: look.Chart, points: list[tuple[float, float]]) -> look.Chart:
     alt = look.optional("altair")
     values = [{"x": x, "y": y} for x, y in points]
-    line = alt.Chart(alt.InlineData(values=values))
-    line = line.mark_line(color=look.INK, strokeDash=[4, 3], strokeWidth=1).encode(x="x:Q", y="y:Q")
+    line = alt.Chart(look.inline(values))
+    line = line.mark_line(color=look.INK, strokeDash=[4, 3], strokeWidth=1).encode(
+        x=alt.X("x:Q"), y=alt.Y("y:Q")
+    )
     return alt.layer(line, chart)

@@ -108,12 +108,12 @@ def regions(
         scale=alt.Scale(domain=[1 / len(names), 1], range=[PALEST, deepest], clamp=True),
     )
     plane = (
-        alt.Chart(alt.InlineData(values=cells))
+        alt.Chart(look.inline(cells))
         .mark_rect()
         .encode(
             **place,
-            x2="x2:Q",
-            y2="y2:Q",
+            x2=alt.X2("x2:Q"),
+            y2=alt.Y2("y2:Q"),
             color=color,
             fillOpacity=shade,
             tooltip=[
@@ -129,11 +129,17 @@ def regions(
             {"class": called[int(code)], "label": names[int(code)], "x": float(a), "y": float(b)}
             for a, b, code in zip(*map(np.asarray, points), strict=True)
         ]
-        dots = alt.Chart(alt.InlineData(values=rows))
+        dots = alt.Chart(look.inline(rows))
         dots = dots.mark_point(
             filled=True, size=26, opacity=1, clip=True, stroke=look.PAPER, strokeWidth=0.6
         )
-        layers.append(dots.encode(**place, color=color, tooltip=["label:N", "x:Q", "y:Q"]))
+        layers.append(
+            dots.encode(
+                **place,
+                color=color,
+                tooltip=[alt.Tooltip(field) for field in ("label:N", "x:Q", "y:Q")],
+            )
+        )
         said.append("Dots are rows, in the color of their own class.")
     return look.sized(alt.layer(*layers), look.heading(f"{columns[0]} and {columns[1]}", said))
 

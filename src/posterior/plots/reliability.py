@@ -73,16 +73,16 @@ def reliability(
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("predicted:Q", scale=unit, axis=look.percent_axis("predicted probability"))
     y = alt.Y("observed:Q", scale=unit, axis=look.percent_axis("share that came true", grid=True))
-    ends_of_it = alt.InlineData(values=[{"predicted": v, "observed": v} for v in (0, 1)])
+    ends_of_it = look.inline([{"predicted": v, "observed": v} for v in (0, 1)])
     honest = alt.Chart(ends_of_it).mark_line(color=look.INK, strokeDash=[4, 3], strokeWidth=1)
-    base = alt.Chart(alt.InlineData(values=values))
+    base = alt.Chart(look.inline(values))
     bars = base.mark_rule(color=look.PALETTE[0], strokeWidth=2, opacity=0.6)
     dots = base.mark_point(color=look.PALETTE[0], filled=True, opacity=1)
     said = "Dots on the dashed line are probabilities that can be taken at their word."
     grown = " Larger dots hold more rows."
     layers = [honest.encode(x=x, y=y)]
     if low is not None:
-        layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=unit), y2="high:Q"))
+        layers.append(bars.encode(x=x, y=alt.Y("low:Q", scale=unit), y2=alt.Y2("high:Q")))
     layers.append(
         dots.encode(
             x=x,
@@ -117,7 +117,7 @@ def confidence(rows: ArrayLike) -> look.Chart:
         for a, b, n in zip(edges, edges[1:], count, strict=False)
         if n > 0
     ]
-    bars = alt.Chart(alt.InlineData(values=values)).mark_bar(color=look.PALETTE[0], binSpacing=1)
+    bars = alt.Chart(look.inline(values)).mark_bar(color=look.PALETTE[0], binSpacing=1)
     up = look.axis("rows", grid=True)
     up["format"], up["tickMinStep"] = ",~f", 1
     chart = bars.encode(
@@ -127,7 +127,7 @@ def confidence(rows: ArrayLike) -> look.Chart:
             scale=alt.Scale(domain=[0, 1], nice=False),
             axis=look.percent_axis("predicted probability"),
         ),
-        x2="to:Q",
+        x2=alt.X2("to:Q"),
         y=alt.Y("rows:Q", axis=up),
         tooltip=[
             *(alt.Tooltip(f"{field}:Q", format=".0%") for field in ("from", "to")),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from posterior.plots.look import Chart, optional
+from posterior.plots.vega_bundle import bundle
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -63,13 +62,3 @@ def _page(chart: Chart) -> str:
         bundle=bundle().replace("</script", r"<\/script"),
         spec=json.dumps(spec).replace("<", r"\u003c"),
     )
-
-
-def bundle() -> str:
-    """The one script that draws charts in a page, Vega with all it needs."""
-    return _bundled(optional("vl_convert"))
-
-
-@cache  # it takes a second or two
-def _bundled(vl_convert: Any) -> str:
-    return str(vl_convert.javascript_bundle())

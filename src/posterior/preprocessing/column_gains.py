@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from scipy.special import ndtri
-from scipy.stats import chi2, rankdata
 
 from posterior.data.typing import Codes, Floats, Integers
 
@@ -52,7 +52,7 @@ class Labels:
 
 def normal_scores(numbers: Floats) -> Floats:
     """The quantile of the normal of each cell's rank in its column: no unit, no tail, no label."""
-    ranks = rankdata(numbers, axis=0, nan_policy="omit")
+    ranks = scipy.stats.rankdata(numbers, axis=0, nan_policy="omit")
     known = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
     scores: Floats = ndtri((ranks - 0.5) / known)
     return scores
@@ -97,7 +97,9 @@ def telling(gains: Floats, freedom: Integers, false: float) -> Integers:
 
 def by_chance(gains: Floats, freedom: Integers) -> tuple[Integers, Floats]:
     """Columns from the surest to the least, and log p of so high a gain by chance."""
-    log_p: Floats = chi2.logsf(2 * np.maximum(gains + freedom, 0.0), np.maximum(freedom, 1))
+    log_p: Floats = scipy.stats.chi2.logsf(
+        2 * np.maximum(gains + freedom, 0.0), np.maximum(freedom, 1)
+    )
     return np.lexsort([-gains, log_p]), log_p
 
 

@@ -124,7 +124,8 @@ def compare(
     frame : of pandas, polars, pyarrow, ...
     target : name of the column to predict
     roles : what the columns are; by default as `posterior.preprocessing.infer_roles.infer` says
-    models : keys of the models to compare, such as "naive-bayes"; by default all
+    models : keys of the models to compare, such as "naive-bayes", or "quick", as in `Classifier`;
+        by default all
     tolerance : as in `Classifier`
     folds : int, default=5
         Of 10,000 rows and more, one of them is held out.

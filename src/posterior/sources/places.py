@@ -43,6 +43,14 @@ def matching_places(path: str | Path) -> list[Path]:
     )
 
 
+def check_there(path: str | Path) -> None:
+    """Refuse a path where nothing is, before it is read."""
+    if is_pattern(path):
+        matching_places(path)
+    elif str(path) != "-":
+        _place(path)
+
+
 def tables_in(folder: Path) -> list[Path]:
     """The files of a folder whose endings say that they hold a table; hidden ones are left out.
 
@@ -83,11 +91,7 @@ class TableFile:
 def located(path: str | Path) -> Iterator[Path]:
     """A path that exists; standard input is put into a file first."""
     if str(path) != "-":
-        place = Path(path)
-        if not place.exists():
-            hint = did_you_mean(place.name, _names_beside(place))
-            raise FileNotFoundError(f"Expected a file or a folder, got no such path: {path}.{hint}")
-        yield place
+        yield _place(path)
         return
     with tempfile.TemporaryDirectory() as folder:
         content = sys.stdin.buffer.read()
@@ -96,6 +100,14 @@ def located(path: str | Path) -> Iterator[Path]:
         place = Path(folder) / f"stdin{ending}"
         place.write_bytes(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
         yield place
+
+
+def _place(path: str | Path) -> Path:
+    place = Path(path)
+    if not place.exists():
+        hint = did_you_mean(place.name, _names_beside(place))
+        raise FileNotFoundError(f"Expected a file or a folder, got no such path: {path}.{hint}")
+    return place
 
 
 def _names_beside(place: Path) -> list[str]:

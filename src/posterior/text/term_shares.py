@@ -7,9 +7,9 @@ from numbers import Integral
 from typing import TypeAlias, cast
 
 import numpy as np
-from scipy import stats
 
 from posterior.data.typing import Array, Floats
+from posterior.families.credible import beta_interval
 from posterior.families.family import Intervals
 from posterior.text.term_weights import KnownTerms
 
@@ -70,7 +70,7 @@ def share_intervals(
     for name, pseudo in SHARES[model].items():
         draws, whole = pseudo(known, alpha)
         some = draws[:, columns]
-        low, high = stats.beta.interval(level, some, np.maximum(whole - some, 0.0))
+        low, high = beta_interval(level, some, np.maximum(whole - some, 0.0))
         alone = some >= whole  # the only term there is: nothing is open
         low, high = np.where(alone, 1.0, low), np.where(alone, 1.0, high)
         found.append(Intervals.of(name, some / whole, low, high))

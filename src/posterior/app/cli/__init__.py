@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from posterior.app.lean_imports import take_process
+
 __all__ = ["main"]
 
 
@@ -20,4 +22,5 @@ def main() -> None:
         )
     except KeyboardInterrupt:  # before there is an application that could end in order
         sys.exit(130)
+    take_process()
     app()

@@ -21,7 +21,9 @@ from posterior.app.cli.command import (
     counted,
     part_of,
 )
+from posterior.app.lean_imports import import_sklearn
 from posterior.sources import outputs
+from posterior.sources.places import check_there
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +61,10 @@ def cluster(
     """
     from posterior.sources import files
 
-    numbers, file = _numbers(k), files.read(data, part_of(sheet, table))
+    numbers, part = _numbers(k), part_of(sheet, table)
+    check_there(data)
+    file = files.read(data, part)
+    import_sklearn()
     with busy("looking for clusters"):
         roles = _roles(file.frame, leave_out or [])
         X = _features(file.frame, roles)

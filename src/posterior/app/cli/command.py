@@ -88,6 +88,12 @@ ROWS_OUT = Annotated[
 MODEL_OUT = Annotated[
     str | None, typer.Option("--out", "-o", metavar="MODEL", help="The model file to write.")
 ]
+QUICK = Annotated[
+    bool,
+    typer.Option(
+        "--quick", help="Try naive Bayes, logistic regression and an additive model alone."
+    ),
+]
 SEED = Annotated[int, typer.Option("--seed", help="Of whatever is drawn at random.")]
 BANDS = Annotated[
     str | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +18,7 @@ from posterior.app.cli.command import (
     KEPT,
     LEFT_OUT,
     MODEL_OUT,
+    QUICK,
     READ_AS,
     SHEET,
     TABLE,
@@ -29,7 +30,10 @@ from posterior.app.cli.command import (
     overrides,
     part_of,
 )
+from posterior.app.cli.progress_bar import Watch, progress_bar
+from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
+from posterior.sources.places import check_there
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,6 +76,7 @@ def fit(
     stream: Annotated[
         bool, typer.Option("--stream", help="Read some rows at a time: for large files.")
     ] = False,
+    quick: QUICK = False,
 ) -> Answer:
     """Learn a model from a table, and write it to a file.
 
@@ -82,33 +87,41 @@ def fit(
     With --stream, or for a pattern such as 'clicks/*.parquet' where a kind is named, files may be
     larger than memory.
     """
-    from posterior.preprocessing.infer_roles import infer
     from posterior.sources import files
     from posterior.sources.places import is_pattern
 
     out = out or f"{name_of(data, 'model')}.posterior"
-    asked = overrides(read_as, keep, leave_out, group, time, bands)
     streamed = stream or (is_pattern(data) and model is not Kind.AUTO and like is None)
     if bands is not None and (streamed or like is not None):
         raise typer.BadParameter(
             "Expected --bands with a table that is read as a whole, and without --like, whose "
             "model brings its own."
         )
+    if quick and (streamed or like is not None or model is not Kind.AUTO):
+        raise typer.BadParameter(
+            "Expected --quick with a table that is read as a whole, and no model that is named."
+        )
     part = part_of(sheet, table)
     if streamed:
         return fit_streamed(data, part, target, model, leave_out or (), out)
+    check_there(data)
     file = files.read(data, part)
+    files.column_named(file.frame.column_names, target, "target column")
+    import_sklearn()
+    from posterior.preprocessing.infer_roles import infer
+
+    asked = overrides(read_as, keep, leave_out, group, time, bands)
     suspects: dict[str, str] = {}
-    with busy("learning") as step:
+    with progress_bar("learning") as watch:
         if like is not None:
             known, name = _as(like, target), None
         else:
             roles = infer(file.frame, target, **asked)
-            known, name = _chosen(file.frame, roles.without_suspects(), model)
+            known, name = _chosen(file.frame, roles.without_suspects(), model, quick)
             suspects = _suspects(roles)
         rows = models.labeled(known, file.frame, target)
         _check_several(known, rows.y, target)
-        known.fit(*rows, **_told(known, step))
+        known.fit(*rows, **_told(known, watch))
     models.save(known, out, file.frame)
     facts = {
         "data": data,
@@ -198,13 +211,15 @@ def _as(path: str, target: str) -> Any:
     return clone(model)
 
 
-def _chosen(table: pa.Table, roles: Roles, kind: Kind) -> tuple[Any, str | None]:
+def _chosen(
+    table: pa.Table, roles: Roles, kind: Kind, quick: bool = False
+) -> tuple[Any, str | None]:
     """The kind that was asked for, and its name; of several, those that do best."""
     from posterior.estimators import Classifier
     from posterior.estimators.pool.candidates import candidates
 
     if kind is Kind.AUTO:
-        return Classifier(roles=roles), None
+        return Classifier(roles=roles, models="quick" if quick else None), None
     listed = candidates(roles, table.num_rows, roles.n_classes)
     asked = [c for c in listed if c.key == kind] or [c for c in listed if kind in _names(c)]
     if not asked:
@@ -215,13 +230,13 @@ def _chosen(table: pa.Table, roles: Roles, kind: Kind) -> tuple[Any, str | None]
     return Classifier(roles=roles, models=[c.key for c in asked]), None
 
 
-def _told(known: Any, step: Callable[[str], None]) -> dict[str, Any]:
+def _told(known: Any, watch: Watch) -> dict[str, Any]:
     """What a fit is given besides rows: whom to tell what is done now."""
     from posterior.estimators import Classifier
 
     if not isinstance(known, Classifier):
         return {}
-    return {"progress": lambda name, done, total: step(f"learning: {name}")}
+    return {"progress": lambda name, done, total: watch(f"learning: {name}", done, total)}
 
 
 def _names(candidate: Candidate) -> tuple[str, str]:

@@ -20,9 +20,9 @@ MOST = 40  # columns or classes that are shown
 
 def inspect(model: MODEL) -> Answer:
     """Show what a model file holds."""
+    known = models.load(model)  # which takes the checksum
     from posterior.storage import inspect
 
-    known = models.load(model)  # which takes the checksum
     facts = {**inspect(model), **_inside(known)}
     return Answer({"file": model, **facts}, [_summary(model, facts), *_columns(facts)])
 

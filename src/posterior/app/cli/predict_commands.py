@@ -22,6 +22,7 @@ from posterior.app.cli.command import (
 )
 from posterior.sources import outputs
 from posterior.sources.answers import answered, answers, told
+from posterior.sources.places import check_there
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,8 +64,9 @@ def predict(
     The rows are read and written some at a time, so that files may be larger than memory.
     """
     part = part_of(sheet, table)
-    known = models.load(model)
     outputs.format_of(out)
+    check_there(data)
+    known = models.load(model)
     decision, answer = _decision(known, cost or (), prior or (), threshold or ())
 
     def reasons(X: pa.Table) -> dict[str, Any]:
@@ -135,6 +137,8 @@ def explain(
     if (data is None) != (row is None) or (data is None and not cells):
         raise typer.BadParameter("Expected DATA with --row, or --set, or both.")
     part = part_of(sheet, table)
+    if data is not None:
+        check_there(data)
     known = models.load(model)
     given = None if data is None or row is None else tables.row_of(data, row, part)
     types = models.types_learned(known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,18 +16,22 @@ from posterior.app.cli.command import (
     GROUP,
     KEPT,
     LEFT_OUT,
+    QUICK,
     READ_AS,
     SEED,
     SHEET,
     TABLE,
     TIME,
     Answer,
-    busy,
     overrides,
     part_of,
 )
+from posterior.app.cli.progress_bar import progress_bar
+from posterior.app.lean_imports import import_sklearn
 from posterior.app.tables import name_of
+from posterior.data import process
 from posterior.sources.outputs import write_text
+from posterior.sources.places import check_there
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -70,6 +75,7 @@ def report(
     sheet: SHEET = None,
     table: TABLE = None,
     seed: SEED = 0,
+    quick: QUICK = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> Answer:
     """Compare models of a table, pick one, and write a page about it.
@@ -82,15 +88,22 @@ def report(
         return _drift(data, against, target, out, part_of(sheet, table), open_page)
     if target is None:
         raise typer.BadParameter("Expected the column to predict: --target.")
-    from posterior.app.report.facts import study
-    from posterior.app.report.model_card_section import card_json
-    from posterior.app.report.page import render
     from posterior.sources import files
 
-    asked = overrides(read_as, keep, leave_out, group, time, bands)
-    file = files.read(data, part_of(sheet, table))
+    part = part_of(sheet, table)
     folder = Path(out or f"{name_of(data, 'table')}-report")
-    with busy("reading") as step:
+    check_there(data)
+    with progress_bar("reading") as watch:
+        file = files.read(data, part)
+        files.column_named(file.frame.column_names, target, "target column")
+        import_sklearn()
+        from posterior.app.report.charts import draw
+        from posterior.app.report.facts import study
+        from posterior.app.report.model_card_section import card_json
+        from posterior.app.report.page import render
+        from posterior.plots.vega_bundle import prepare_bundle
+
+        prepare_bundle()
         found = study(
             file.frame,
             target,
@@ -98,25 +111,26 @@ def report(
             notes=file.notes,
             subgroup=subgroup or (),
             seed=seed,
-            progress=lambda name, done, total: step(
-                f"comparing: {name}" if done < total else "looking closer"
-            ),
-            **asked,
+            quick=quick,
+            progress=watch,
+            **overrides(read_as, keep, leave_out, group, time, bands),
         )
-        step("drawing")
+        charts = draw(found.facts)
+        facts = replace(found.facts, seconds=process.seconds())
         folder.mkdir(parents=True, exist_ok=True)
         page, numbers, card, model = (folder / name for name in FILES)
-        write_text(page, render(found.facts, beside=numbers.name))
-        write_text(numbers, found.facts.to_json())
-        write_text(card, card_json(found.facts.card))
+        write_text(page, render(facts, charts, beside=numbers.name))
+        write_text(numbers, facts.to_json())
+        write_text(card, card_json(facts.card))
         models.save(found.model, str(model), file.frame)
     if open_page:
         typer.launch(page.absolute().as_uri())
     files_written = {"numbers": numbers, "card": card, "model": model, "page": page}
     places = {name: str(place) for name, place in files_written.items()}
+    lines = {"time": f"{process.seconds():.1f} s", **places}
     return Answer(
-        {"data": data, "target": target, **_facts(found.facts), **places},
-        [*_shown(found.facts), *(f"{name:8} {place}" for name, place in places.items())],
+        {"data": data, "target": target, **_facts(facts), **places},
+        [*_shown(facts), *(f"{name:8} {text}" for name, text in lines.items())],
     )
 
 
@@ -174,7 +188,7 @@ def _facts(facts: Facts) -> dict[str, Any]:
             for column in facts.data.columns
             for flag in column.flags
         ],
-        "seconds": facts.seconds,
+        "seconds": process.seconds(),
     }
 
 

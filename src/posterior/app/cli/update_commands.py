@@ -19,6 +19,7 @@ from posterior.app.cli.command import (
     counting,
     part_of,
 )
+from posterior.sources.places import check_there
 
 
 def update(
@@ -54,6 +55,8 @@ def merge(
     """Add models of different rows: the model of all of them."""
     if len(models_to_merge) < 2:
         raise typer.BadParameter("Expected two model files or more.", param_hint="MODEL...")
+    for path in models_to_merge:
+        models.check_there(path)
     with models.locked(out):  # which may be one of them
         first, *others = (models.load(path) for path in models_to_merge)
         for path, other in zip(models_to_merge[1:], others, strict=True):
@@ -78,6 +81,8 @@ def _changed(
 ) -> Answer:
     """The model after it learned the rows or took them back, all or none of them."""
     out = out or model
+    models.check_there(model)
+    check_there(data)
     with models.locked(out):  # from reading it to writing it
         known, n_rows = models.load(model), 0
         learn = _check_sum(known).partial_fit if said == "learned" else _check_sum(known).forget

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -68,6 +69,22 @@ from posterior.sources.files import column_named
 __all__ = ["Facts", "Study", "facts", "study"]
 
 SCHEMA = 1
+TIMES = {  # that steps after the comparison take beside naive Bayes, about
+    "fold models": 12,
+    "learning curves": 12,
+    "importance": 6,
+    "parameters": 2,
+    "boundary": 3,
+    "rows": 2,
+    "columns by class": 2,
+    "worst subgroups": 2,
+    "yardstick": 6,
+    "drawing": 12,
+}
+ASKED_QUICK = (
+    "Quick, as asked: naive Bayes, logistic regression and, where the table is not too large, an "
+    "additive model were compared; others may predict better."
+)
 MODEL = "model.posterior"
 
 
@@ -84,10 +101,29 @@ class Study:
 class Clock:
     """How long each step took, reported to whoever watches."""
 
+    watch: Progress | None = None
     steps: list[Step] = field(default_factory=list)
+    compared: int = 0  # steps of the comparison
+
+    def comparing(self, name: str, done: int, total: int) -> None:
+        """A model is tried."""
+        self.compared = total
+        if done < total:
+            self._tell(f"comparing: {name}", done)
+
+    def begin(self, name: str) -> None:
+        """A step after the comparison is taken."""
+        before = takewhile(lambda step: step != name, TIMES)
+        self._tell(name, self.compared + sum(TIMES[step] for step in before))
+
+    def _tell(self, name: str, done: int) -> None:
+        if self.watch is not None:
+            self.watch(name, done, self.compared + sum(TIMES.values()))
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
+        if name in TIMES:
+            self.begin(name)
         started = time.perf_counter()
         yield
         self.steps.append(Step(name, time.perf_counter() - started))
@@ -107,6 +143,7 @@ def study(
     notes: Collection[str] = (),
     subgroup: Collection[str] = (),
     seed: int = 0,
+    quick: bool = False,
     progress: Progress | None = None,
     **overrides: Unpack[Overrides],
 ) -> Study:
@@ -120,10 +157,12 @@ def study(
     notes : sentences to say about the data, such as those of `posterior.sources.files.read`
     subgroup : names of columns to score by; by default up to three of few values
     seed : of the folds and samples
+    quick : whether to compare naive Bayes, logistic regression and an additive model alone
     progress : called with what is done, how many steps are done, and how many there are
     overrides : what the columns are, as `posterior.preprocessing.infer_roles.infer` takes it
     """
-    started, clock = time.perf_counter(), Clock()
+    started, clock = time.perf_counter(), Clock(progress)
+    models, told = ("quick", (*notes, ASKED_QUICK)) if quick else (None, tuple(notes))
     with clock.step("columns"):
         seen = infer(frame, target, **overrides)
         roles, frame = seen.without_suspects(), seen.read(frame)
@@ -131,14 +170,16 @@ def study(
         assert table is not None
         asked = tuple(column_named(table.columns, name) for name in subgroup)
     with clock.step("comparison"):
-        comparison = compare(frame, target, roles=roles, seed=seed, progress=progress)
+        comparison = compare(
+            frame, target, roles=roles, models=models, seed=seed, progress=clock.comparing
+        )
     rows, chosen, roles = comparison.rows, comparison.chosen, comparison.roles
     with clock.step("suspects"):
         suspected = suspects(frame, seen, seed)
     with clock.step("model"):
         model = comparison.classifier
     with clock.step("scores"):
-        data = data_facts(frame, rows, roles, source, tuple(notes))
+        data = data_facts(frame, rows, roles, source, told)
         decided = decisions(comparison)
         drawn = smaller_class(chosen.held_out) or 0  # of two, the one that the headline is about
         gaps = missing_cells(rows.frame, roles.used)
@@ -194,6 +235,7 @@ def study(
     choice = choice_facts(comparison, summary(comparison, decided), suspected)
     failures = [Failure(name, reason) for name, reason in comparison.failures]
     (base,) = (j.held_out.log_loss for j in comparison.judged if not j.is_model)
+    clock.begin("drawing")  # by whoever asked for the facts
     found = Facts(
         schema=SCHEMA,
         version=version("posterior"),
@@ -223,7 +265,7 @@ def study(
         subgroups=by_subgroup(chosen, rows, roles, asked),
         missing=missing_facts(chosen, roles, gaps),
         parameters=parameters,
-        snippets=snippets(source, roles, decided),
+        snippets=snippets(source, roles, decided, quick=quick),
         predictions=predictions(chosen, rows),
         how=how(comparison, lost),
         alerts=alerts(data, choice, failures, chosen.held_out, base),
@@ -237,7 +279,9 @@ def study(
     return Study(replace(found, card=model_card(found, comparison)), model, comparison)
 
 
-def snippets(source: str, roles: Roles, decided: Decisions, model: str = MODEL) -> list[Snippet]:
+def snippets(
+    source: str, roles: Roles, decided: Decisions, model: str = MODEL, quick: bool = False
+) -> list[Snippet]:
     """For people who program, and for people who type."""
     data = source if source != "standard input" else "data.csv"
     new = f"new-{Path(data).name}"
@@ -256,6 +300,7 @@ def snippets(source: str, roles: Roles, decided: Decisions, model: str = MODEL) 
     m, d, n, t = (shlex.quote(word) for word in (model, data, new, roles.target))
     told = {"bands": roles.bands and roles.bands.cuts, "group": roles.group, "time": roles.time}
     options = "".join(f" --{k} {shlex.quote(str(v))}" for k, v in told.items() if v is not None)
+    options += " --quick" * quick
     shell = "\n".join(
         [
             f"posterior predict {m} {n} --out answers.csv{_at_threshold(decided)}",

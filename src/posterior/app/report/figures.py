@@ -81,6 +81,6 @@ def _rounded(part: Any) -> Any:
     """Numbers to as many digits as a picture can show."""
     if isinstance(part, dict):
         return {name: _rounded(item) for name, item in part.items()}
-    if isinstance(part, list):
+    if isinstance(part, list | tuple):
         return [_rounded(item) for item in part]
     return float(f"{part:.{KEPT}g}") if isinstance(part, float) else part

@@ -25,7 +25,7 @@ from posterior.app.report.section_drawings import drawings
 from posterior.app.report.subgroups_section import SMALLEST_GROUP
 from posterior.evaluation.held_out import SCORES
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
-from posterior.plots.saving import bundle
+from posterior.plots.vega_bundle import bundle
 from posterior.preprocessing.roles import SCREENED
 
 TEMPLATES = Path(__file__).parent / "templates"

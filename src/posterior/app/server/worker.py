@@ -36,9 +36,7 @@ def train(upload: str, source: str, target: str, asked: Overrides, folder: str, 
         target,
         source=source,
         notes=file.notes,
-        progress=lambda name, done, total: _tell(
-            step=f"comparing: {name}" if done < total else "looking closer"
-        ),
+        progress=lambda name, done, total: _tell(step=name),
         **asked,
     )
     _tell(step="drawing")

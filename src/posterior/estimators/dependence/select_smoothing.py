@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 from scipy.special import logsumexp
 
 from posterior.data.rows import Blocks, Hard, Rows
@@ -69,7 +69,7 @@ def choose(
     left_out = family.left_out(some.X, some.hard, statistics.features)
     loss = HeldOutLoss(left_out, log_prior[known], some.hard.codes, weight[known])
     start = np.full(left_out.shape, CENTER)
-    found = minimize(
+    found = scipy.optimize.minimize(
         loss,
         start.ravel(),
         jac=True,

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin
-from sklearn.neighbors._base import KNeighborsMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +21,7 @@ from posterior.engines.local import Local
 from posterior.estimators import calibrated
 from posterior.estimators.base_classifier import BaseClassifier, decided, with_target
 from posterior.estimators.estimator import check_same_kind, learned
+from posterior.estimators.neighbors.graph_mixin import KNeighborsMixin
 from posterior.estimators.neighbors.neighbor_graph import kneighbors_graph
 from posterior.evaluation.calibration import Calibrator
 from posterior.neighbors.fitted_neighbors import FittedNeighbors

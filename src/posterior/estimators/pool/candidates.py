@@ -9,6 +9,7 @@ have a table for each column, pair and triple, and neighbors keep all rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network 
 LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
 SPARSE, OF_ALL = "logistic-sparse", "-all"  # keys of models that read all columns of a wide table
 SIMPLE = ("naive-bayes", "discriminant", "logistic")  # whose cost is that of some passes
+QUICK = ("naive-bayes", "logistic", "additive", "text-multinomial", "text-logistic", SPARSE)
+QUICK_CELLS = 2e6  # rows × columns × classes that an additive model takes some seconds for
 ADDITIVE_TABLES = 10_000  # pairs of columns × classes, where rounds are chosen in every fold anew
 FREQUENT = 5  # documents must have a word for it to have a coefficient
 
@@ -97,6 +100,13 @@ def of_wide(
         if tables <= ADDITIVE_TABLES or not c.key.startswith("additive")
     ]
     return [*several, sparse, *every]
+
+
+def quick(listed: Sequence[Candidate], cells: int, n_classes: int) -> list[Candidate]:
+    """Those that take a part of the time of all: which, is a matter of rows × columns alone."""
+    few = [c for c in listed if c.key.removesuffix(OF_ALL) in QUICK]
+    boosted = cells * (n_classes if n_classes > 2 else 1) <= QUICK_CELLS
+    return [c for c in few if boosted or c.key != "additive"] or few or list(listed)
 
 
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:

@@ -14,7 +14,14 @@ from posterior.data.blas_threads import one_blas_thread
 from posterior.data.table import Table
 from posterior.data.typing import Floats
 from posterior.estimators.pool import sparse_logistic
-from posterior.estimators.pool.candidates import OF_ALL, SPARSE, Candidate, candidates, of_wide
+from posterior.estimators.pool.candidates import (
+    OF_ALL,
+    SPARSE,
+    Candidate,
+    candidates,
+    of_wide,
+    quick,
+)
 from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.screening import Screening, is_wide
@@ -25,6 +32,15 @@ from posterior.preprocessing.roles import Roles
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
 AHEAD = 1.0  # standard errors: the best of ten models looks better than it is
 POOL = "pool"
+QUICK = "quick"  # models that are asked for without naming them
+TIMES = {  # that models take beside a simple one, about: so that who watches knows the time left
+    "naive-bayes-auto": 6,
+    "aode": 8,
+    "kdb": 8,
+    "neighbors": 12,
+    "additive": 8,
+    "additive-convex": 12,
+}
 POOLED = "The weighted sum of the log probabilities of all that help, weighed on rows held out."
 
 
@@ -120,12 +136,16 @@ def race(
     listed = candidates(given, n, k)
     if screening is not None:
         listed = of_wide(given, screening.roles, screening.many_tell, n, k)
-    entered = entries(listed, n, models)
+    if models == QUICK:
+        entered = quick(entries(listed, n, None), n * len(given.table), k)
+    else:
+        entered = entries(listed, n, models)
     found: list[Runner] = []
     failures: list[tuple[str, str]] = []
+    times = [TIMES.get(candidate.key, 1) for candidate in entered]
     for i, candidate in enumerate(entered):
         if progress is not None:
-            progress(candidate.name, i, len(entered))
+            progress(candidate.name, sum(times[:i]), sum(times))
         started = time.perf_counter()
         try:
             with quiet(), one_blas_thread():  # of many small products; engines have their own
@@ -138,7 +158,7 @@ def race(
         said = " ".join(f"{name}: {reason}" for name, reason in failures)
         raise ValueError(f"Expected a table that some model can read, but: {said}")
     if progress is not None:
-        progress("compared", len(entered), len(entered))
+        progress("compared", sum(times), sum(times))
     runners = (*found, *all_together(found, rows))
     return Race(runners, tuple(failures), columns, rows, screening is not None)
 

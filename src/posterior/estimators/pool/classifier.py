@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import narwhals as nw
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +24,7 @@ from posterior.data.typing import Array, Floats
 from posterior.discriminative.pooling import EVENLY
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
-from posterior.estimators.pool.choice import Progress, Race, race
+from posterior.estimators.pool.choice import QUICK, Progress, Race, race
 from posterior.estimators.pool.dealt_rows import (
     DealtRows,
     belonging_of,
@@ -66,9 +66,10 @@ class Classifier(Pool):
         How much accuracy to give for simplicity. A model is kept alone if it is ahead of all
         together by one standard error of the difference, row by row; with a tolerance of 1 the
         simplest that is no worse, and with 2 the simplest that is within one standard error.
-    models : list of str, optional
+    models : list of str or "quick", optional
         Which models to try, such as ["naive-bayes", "logistic", "additive"]; by default all that
-        can read the table in reasonable time.
+        can read the table in reasonable time. "quick" is naive Bayes, logistic regression and,
+        unless the table is large, an additive model: a fraction of the time.
     roles : Roles, optional
         What each column is; by default as `posterior.preprocessing.infer_roles.infer` says.
     kinds : dict of str, optional
@@ -112,7 +113,7 @@ class Classifier(Pool):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "tolerance": [Interval(Real, 0, None, closed="left")],
-        "models": [list, tuple, None],
+        "models": [list, tuple, StrOptions({QUICK}), None],
         "roles": [Roles, None],
         "kinds": [dict, None],
         "keep": [list, tuple, set, None],

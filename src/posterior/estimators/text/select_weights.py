@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from posterior import kernels
 from posterior.data.rows import Features, Hard, Rows, SparseRows
@@ -253,7 +253,9 @@ def _judged(
     log_s = 0.0
     if scores.shape[1] > 1 and w.any():
         bounds = (-WIDEST, WIDEST)
-        found = minimize_scalar(doubted, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+        found = scipy.optimize.minimize_scalar(
+            doubted, bounds=bounds, method="bounded", options={"xatol": 1e-3}
+        )
         log_s = float(found.x)
     mean = loss(log_s) / max(float(w.sum()), 1e-300)
     used = log_s if calibrated else 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from posterior import kernels
 from posterior.data.blas_threads import one_blas_thread
@@ -71,7 +71,9 @@ def _least(x: Floats, codes: Codes, weight: Floats | None, matrix: bool) -> tupl
     start, given = np.zeros(int(np.prod(shape)) + k), (x, codes, weight, shape)
     stop = {"gtol": TOLERANCE * k * k, "ftol": 1e-13}
     with one_blas_thread():  # L-BFGS multiplies small matrices
-        found = minimize(scaling_loss, start, given, jac=True, method="L-BFGS-B", options=stop).x
+        found = scipy.optimize.minimize(
+            scaling_loss, start, given, jac=True, method="L-BFGS-B", options=stop
+        ).x
     return found[:-k].reshape(shape), found[-k:]
 
 

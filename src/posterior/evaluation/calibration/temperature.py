@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from posterior import kernels
 from posterior.data.typing import Codes, Floats
@@ -52,7 +52,7 @@ class Temperature:
 
         if len(codes) == 0 or log_proba.shape[1] == 1:
             return cls(1.0, uniform)
-        found = minimize_scalar(loss, bounds=WIDEST, method="bounded")
+        found = scipy.optimize.minimize_scalar(loss, bounds=WIDEST, method="bounded")
         return cls(float(np.exp(found.x)), uniform)
 
     def apply(self, log_proba: Floats) -> Floats:

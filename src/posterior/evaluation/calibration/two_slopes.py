@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from posterior import kernels
 from posterior.data.blas_threads import one_blas_thread
@@ -86,7 +86,7 @@ def two_slopes(features: Floats, codes: Codes, weight: Floats | None) -> tuple[f
     start, given = np.array([0.0, 1.0, 1.0]), (features, codes, weight)
     bounds = [(None, None), (0, None), (0, None)]
     with one_blas_thread():  # L-BFGS multiplies small matrices
-        found = minimize(
+        found = scipy.optimize.minimize(
             slopes_loss, start, given, jac=True, method="L-BFGS-B", bounds=bounds, options=STOP
         )
     b, a, c = found.x.tolist()

@@ -11,7 +11,8 @@ rows, so that p_l = p_{l-1}; a missing cell is as likely in all classes, which c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from scipy.special import logsumexp
 
 from posterior.data.typing import Floats
 
+BLOCK_CELLS = 1 << 16  # half a megabyte
 Gradient = Callable[[Floats], Floats]
 """From R (n, k) to the gradient of Σ R · score by log m, (d, levels)."""
 
@@ -86,9 +88,12 @@ class AveragedPairs:
         first, second = m.T
         rows = self.rows + first
         p = (self.alone + first / self.size) / rows
-        given = self.both + (second * p)[:, :, None]
-        beside = self.beside + second
-        naive, each = np.log(p).sum(axis=2), np.log(given / beside).sum(axis=3)
+        lent = (second * p)[:, :, None]
+        naive, each = np.log(p).sum(axis=2), np.empty(self.both.shape[:3])
+        for some in self._blocks():
+            given = self.both[some] + lent[some]
+            given /= self.beside[some] + second
+            np.log(given, out=given).sum(axis=3, out=each[some])
         with np.errstate(divide="ignore"):
             each += np.log(self.weight)[:, None]
         orphan = np.logical_not(self.weight.any(axis=1, keepdims=True))
@@ -97,11 +102,21 @@ class AveragedPairs:
         def gradient(R: Floats) -> Floats:
             share = np.where(orphan[:, :, None], 0.0, np.exp(each - score[:, :, None]))
             share *= R[:, :, None]
-            by_given = (share[:, :, None] @ (1.0 / given))[:, :, 0] * second
-            by_beside = (share[:, :, None] @ (1.0 / beside))[:, :, 0] * second
+            by_given, by_beside = np.empty_like(p), np.empty_like(p)
+            for some in self._blocks():
+                part = share[some][:, :, None]
+                given, beside = self.both[some] + lent[some], self.beside[some] + second
+                by_given[some] = (part @ np.divide(1.0, given, out=given))[:, :, 0] * second
+                by_beside[some] = (part @ np.divide(1.0, beside, out=beside))[:, :, 0] * second
             by_p = by_given + np.where(orphan, R, 0.0)[:, :, None] / p
             by_first = np.einsum("nkd,nkd->d", by_p * first / rows, 1.0 / self.size - p)
             by_second = np.einsum("nkd,nkd->d", by_given, p) - by_beside.sum(axis=(0, 1))
             return np.stack([by_first, by_second], axis=1)
 
         return score, gradient
+
+    def _blocks(self) -> Iterator[slice]:
+        """Rows whose numbers of all parents stay near the processor, however many there are."""
+        n, *wide = self.both.shape
+        step = max(1, BLOCK_CELLS // max(math.prod(wide), 1))
+        return (slice(i, i + step) for i in range(0, n, step))
