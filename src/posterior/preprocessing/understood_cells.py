@@ -47,6 +47,12 @@ def understood(column: Column, written: Written | None, missing: Collection[str]
     return _like(column, cells.in_rows(values))
 
 
+def is_gap(cell: str, missing: Collection[str]) -> bool:
+    """Whether a cell of words stands for a missing one."""
+    bare = cell.strip()
+    return cell in WORDS or bare in WORDS or cell in missing or bare in missing
+
+
 def _has_type(column: Column) -> bool:
     """Whether cells are numbers, times or truths, rather than text, or of several types."""
     if isinstance(column, ArrayColumn):
