@@ -391,12 +391,12 @@ def test_every_library_reads_the_same_cells(library: str, model: Classifier) -> 
 def test_a_row_alone_is_read_as_among_others(model: Classifier) -> None:
     frame = table().drop(columns="Late").head(20)
     alone = [model.predict_proba(frame.iloc[[i]])[0] for i in range(len(frame))]
-    np.testing.assert_allclose(alone, model.predict_proba(frame), rtol=1e-12)  # sums of one row
+    assert np.array(alone).tolist() == model.predict_proba(frame).tolist()
     row = OneRow.of(list(frame.columns), frame.iloc[0].tolist())
-    read_alone = model.roles_.prepare(row).by_name()
+    read_alone = model.roles_.prepare(row).cells
     prepared = model.roles_.prepare(frame)
     for name in prepared.columns:
-        assert read_alone[name].to_list()[0] == prepared[name].iloc[0]
+        assert read_alone[name] == prepared[name].iloc[0]
 
 
 def test_a_saved_model_reads_cells_as_before(model: Classifier, tmp_path: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -218,6 +218,12 @@ def _numbers(column: Column, name: Any) -> tuple[list[str | None], Codes] | None
     codes = np.full(len(column), -1, np.int32)
     values, codes[known] = np.unique(cells, return_inverse=True)
     return items(values.tolist(), name), codes
+
+
+def of_record(record: Mapping[str, Any], known: Sequence[str] = ()) -> Any:
+    """A frame of one row, {column: cell}; columns that are known in the order of those."""
+    names = known if {*known} == {*record} else record
+    return from_columns({name: [record[name]] for name in names}).to_native()
 
 
 def from_columns(columns: dict[str, Any], backend: Any = None) -> nw.DataFrame[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -39,6 +40,15 @@ class Columns:
             known.feature_names_in_ = self.given
         _check_feature_names(known, X, reset=False)
         _check_n_features(known, X, reset=False)
+
+    def named(self, record: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The cells of a record in the order of the columns; None where it has others."""
+        if self.names is None or len(record) != len(self.names):
+            return None
+        try:
+            return {name: record[name] for name in self.names}
+        except KeyError:
+            return None
 
     @property
     def given(self) -> Array | None:

@@ -183,7 +183,7 @@ def check_numbers(
 ) -> None:
     """Refuse infinite cells, and missing, negative or zero ones where they have no meaning."""
     values = X.entries() if isinstance(X, SparseRows) else X
-    if _ordinary(values, allow_negative, allow_zero):
+    if are_ordinary(values, allow_negative, allow_zero):
         return
     if not allow_zero and np.nanmin(values, initial=1.0) <= 0:
         where = _where(X, values <= 0, first_row, names)
@@ -207,7 +207,7 @@ def check_numbers(
         )
 
 
-def _ordinary(values: Array, allow_negative: bool, allow_zero: bool) -> bool:
+def are_ordinary(values: Array, allow_negative: bool, allow_zero: bool = True) -> bool:
     """Whether all are finite and of the right sign, at one look while they are in cache."""
     if not allow_zero and not values.min(initial=1) > 0:
         return False

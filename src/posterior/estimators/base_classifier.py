@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,25 @@ class BaseClassifier(ClassifierMixin, Estimator):
     def predict_proba(self, X: Any) -> Any:
         """p(k | x)."""
         return np.exp(self.predict_log_proba(X))
+
+    def predict_proba_one(self, record: Mapping[str, Any]) -> Floats:
+        """p(k | x) (n_classes,) of one row given as a record, such as {"age": 31, "city": "Oslo"}.
+
+        The same numbers and the same errors as `predict_proba` of a frame of this row, without what
+        a frame costs; columns may come in any order. Models that read nothing but frames are given
+        one.
+        """
+        if not isinstance(record, Mapping):
+            raise TypeError(
+                "Expected a record, a dict of cells by the names of their columns, got "
+                f"{type(record).__name__}. Ask predict_proba for the rows of a table."
+            )
+        answer: Floats = self.predict_proba(self.one_row(record))[0]
+        return answer
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        """A row, {column: cell}, as `predict_proba` takes it: its cells, or a frame of them."""
+        return frames.of_record(record, getattr(self, "feature_names_in_", ()))
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
@@ -71,6 +90,12 @@ class BaseClassifier(ClassifierMixin, Estimator):
             By default the most probable class and the runner-up.
         """
         return explained(self.evidence(X), self.predict_proba(X), self._cells(X), of, against)
+
+
+def one_row_of(model: Any, record: Mapping[str, Any]) -> Any:
+    """A row as any classifier takes it."""
+    ours = isinstance(model, BaseClassifier)
+    return model.one_row(record) if ours else frames.of_record(record)
 
 
 def explained(

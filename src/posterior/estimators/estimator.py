@@ -135,6 +135,12 @@ class Estimator(BaseEstimator):
         return f'<div class="posterior-learned">{said}{table}</div>' if said or table else ""
 
 
+def check_fitted(model: Any) -> None:
+    """scikit-learn's check, whose look at the tags of all bases is spared where a model is."""
+    if "fitted_" not in vars(model):
+        check_is_fitted(model)
+
+
 def check_same_kind(model: Any, other: Any) -> None:
     """Refuse to merge estimators of different classes."""
     if type(other) is not type(model):

@@ -21,7 +21,7 @@ from posterior.data.typing import Array
 from posterior.engines.local import Local
 from posterior.estimators import calibrated, joint_answers, remote
 from posterior.estimators.base_classifier import BaseClassifier, with_belonging
-from posterior.estimators.estimator import check_same_kind, learned
+from posterior.estimators.estimator import check_fitted, check_same_kind, learned
 from posterior.estimators.remote import FilePath
 from posterior.evaluation.calibration import Calibrator, check_calibrated
 from posterior.evaluation.held_out import HeldOut
@@ -351,11 +351,14 @@ class SummedClassifier(BaseClassifier):
 
     def settled(self) -> Fitted:
         """What was learned, with the model of it, which may have waited until somebody asks."""
-        if "fitted_" not in vars(self):
-            check_is_fitted(self)  # which asks for the tags of all bases first
+        check_fitted(self)
         if self.fitted_.joint is None:
             self.fitted_ = self.fitted_.settled()
         return self.fitted_
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        check_fitted(self)
+        return self.fitted_.reader.one_row(record)
 
     def _cells(self, X: Any) -> tuple[Any, ...]:
         return self.fitted_.reader.cells(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -12,12 +12,12 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import frames, validate
+from posterior.data.one_row import OneRow
 from posterior.data.typing import Array, Codes, Floats, Integers
-from posterior.estimators.base_classifier import BaseClassifier, with_target
-from posterior.estimators.estimator import learned
+from posterior.estimators.base_classifier import BaseClassifier, one_row_of, with_target
+from posterior.estimators.estimator import check_fitted, learned
 from posterior.estimators.refits import learned_by
 from posterior.estimators.relearning import without
 from posterior.estimators.summed_classifier import SummedClassifier
@@ -166,7 +166,13 @@ class TableClassifier(BaseClassifier):
             return X.of((kind, self.reading[2]), self._table)
         if self.reads == "documents":
             return self.roles.documents(X)
-        return self.roles.prepare(X, text=self.reads == "everything")
+        table = self.roles.prepare(X, text=self.reads == "everything")
+        if isinstance(table, OneRow) and self.reads != "numbers":
+            return one_row_of(self.model_, table.cells)
+        return table
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        return OneRow(record)
 
     def learn(self, X: Any) -> tuple[Numbers | None, Any]:
         """How columns become numbers, if they do, and what the model is given of a frame."""
@@ -181,7 +187,7 @@ class TableClassifier(BaseClassifier):
 
     def predict_log_proba(self, X: Any, *, priors: Any = None) -> Floats:
         """log p(k | x); `priors` are class probabilities other than the learned ones."""
-        check_is_fitted(self)
+        check_fitted(self)
         log_proba = np.asarray(self.model_.predict_log_proba(self.read(X)))
         if self.calibrator is not None:
             log_proba = self.calibrator.apply(log_proba)
@@ -203,7 +209,7 @@ class TableClassifier(BaseClassifier):
     @_model_has("evidence")
     def evidence(self, X: Any) -> Evidence:
         """The additive terms of each class's score before calibration, per column."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self._terms(self.model_.evidence(self.read(X))).joined(self.roles.origins)
 
     def _terms(self, found: Evidence) -> Evidence:
@@ -224,7 +230,7 @@ class TableClassifier(BaseClassifier):
 
     def explain(self, X: Any, of: Any = None, against: Any = None) -> Any:
         """Why: the evidence of each column, or the neighbors of the row, or its words."""
-        check_is_fitted(self)
+        check_fitted(self)
         if self.reads == "documents":
             return self.model_.explain(self.read(X), of, against)
         if not hasattr(self.model_, "evidence"):
@@ -258,14 +264,14 @@ class TableClassifier(BaseClassifier):
     @_model_has("forget")
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back. What corrects the probabilities stays as it was."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self._changed(lambda model: model.forget, X, y, sample_weight)
 
     @_model_has("merge")
     def merge(self, other: Self) -> Self:
         """Add what another model of the same columns has learned from other rows."""
-        check_is_fitted(self)
-        check_is_fitted(other)
+        check_fitted(self)
+        check_fitted(other)
         mine, theirs = ([(c.name, c.role) for c in m.roles.used] for m in (self, other))
         if self.reads != other.reads or mine != theirs:
             raise ValueError(f"Expected a model of the columns {mine} to merge, got {theirs}.")

@@ -15,6 +15,7 @@ from posterior.families.categorical import Categorical, CategoricalParameters
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.families.priors import DiscretePrior, MEstimate
 from posterior.families.symbols import Cells, Formula, Steps
+from posterior.kernels.cut_points import Cuts
 from posterior.statistics.class_cuts import cuts_between_cells, ranges
 from posterior.statistics.counts import Counts
 from posterior.statistics.exact import Exact
@@ -46,6 +47,31 @@ class BinnedParameters:
             else np.zeros((len(log_prob), len(edges) - 1))
             for log_prob, edges in parts
         ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beyond:
+    """How much log p falls beyond the lowest and the highest value of each column."""
+
+    low: Floats  # (d,)
+    high: Floats
+    first: Floats  # how wide the outer bins are
+    last: Floats
+
+    @classmethod
+    def of(cls, edges: tuple[Floats, ...]) -> Beyond:
+        low, high = (np.array([e[end] for e in edges]) for end in (0, -1))
+        ended = [e if np.isfinite(e[[0, -1]]).all() else np.arange(2.0) for e in edges]
+        widths = [np.exp(_log_widths(e)) for e in ended]
+        return cls(low, high, *(np.array([w[end] for w in widths]) for end in (0, -1)))
+
+    def __call__(self, X: Array) -> Floats:
+        """Of cells (n, d); none where the column does not vary, or ranges were given."""
+        x, low, high = np.asarray(X, np.float64), self.low, self.high
+        with np.errstate(invalid="ignore", over="ignore"):
+            fallen = np.maximum(low - x, 0.0) / self.first + np.maximum(x - high, 0.0) / self.last
+            steep = np.minimum(STEEP * fallen, 1e15)
+        return np.where((low < high) & ~np.isnan(steep), steep, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +186,7 @@ class Binned(Family[Histograms, BinnedParameters]):
         return self._shares.log_prior(parameters.bins, self._everyone(pooled, parameters.edges))
 
     def discriminant(self, parameters: BinnedParameters, bias: Floats) -> Scorer:
-        density, cuts = parameters.log_density(), parameters.cuts()
+        density, cuts = parameters.log_density(), Cuts(parameters.cuts())
         table = kernels.side_by_side(np.hstack(density))
         offset = np.cumsum([0, *(part.shape[1] for part in density)]).astype(np.int64)
         bias = np.ascontiguousarray(bias)
@@ -171,11 +197,11 @@ class Binned(Family[Histograms, BinnedParameters]):
         return score
 
     def scorer(self, parameters: BinnedParameters, bias: Floats) -> Scorer:
-        contrast = self.discriminant(parameters, bias)
+        contrast, beyond = self.discriminant(parameters, bias), Beyond.of(parameters.edges)
 
         def score(X: Array, out: Floats) -> None:
             contrast(X, out)
-            out -= _beyond(X, parameters.edges).sum(axis=1, keepdims=True)
+            out -= beyond(X).sum(axis=1, keepdims=True)
 
         return score
 
@@ -185,7 +211,7 @@ class Binned(Family[Histograms, BinnedParameters]):
         for j, column in enumerate(density):
             seen = codes[:, j] >= 0
             terms[seen, :, j] = column[:, codes[seen, j]].T
-        return terms - _beyond(X, parameters.edges)[:, None, :]
+        return terms - Beyond.of(parameters.edges)(X)[:, None, :]
 
     def leave_one_out(self, X: Array, groups: Hard, statistics: Histograms) -> Floats:
         """Bins of all rows, with the shares that the others give them."""
@@ -283,20 +309,8 @@ def _end(highest: float, cuts: Floats) -> float:
     return float(np.nextafter(highest, np.inf)) if alone else float(highest)
 
 
-def _codes(X: Array, cuts: list[Floats]) -> Array:
+def _codes(X: Array, cuts: Sequence[Floats]) -> Array:
     return as_codes(kernels.digitize(floats(X), cuts))
-
-
-def _beyond(X: Array, edges: tuple[Floats, ...]) -> Floats:
-    """How much log p has fallen (n, d) beyond the lowest and the highest value."""
-    x = np.asarray(X, np.float64)
-    low, high = (np.array([e[end] for e in edges]) for end in (0, -1))
-    if np.isinf(low).all():
-        return np.zeros(x.shape)
-    first, last = (np.array([np.exp(_log_widths(e)[end]) for e in edges]) for end in (0, -1))
-    with np.errstate(invalid="ignore", over="ignore"):
-        fallen = np.maximum(low - x, 0.0) / first + np.maximum(x - high, 0.0) / last
-    return np.where(low < high, np.nan_to_num(np.minimum(STEEP * fallen, 1e15), nan=0.0), 0.0)
 
 
 def _log_widths(edges: Floats) -> Floats:

@@ -19,7 +19,7 @@ from posterior.families.symbols import Cells, Formula, Lookup
 from posterior.kernels import pairs
 from posterior.statistics.counts import Counts
 from posterior.statistics.extent import as_codes
-from posterior.statistics.keyed import Values, places
+from posterior.statistics.keyed import Places, Values, places
 
 TOLERANCE = 1e-6  # by which shares may miss one, as people write them
 
@@ -120,10 +120,10 @@ class Categorical(Family[Counts, CategoricalParameters]):
         table = kernels.side_by_side(np.hstack([np.asarray(p) for p in parameters.log_prob]))
         sizes = [p.shape[1] for p in parameters.log_prob]
         offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        bias = np.ascontiguousarray(bias)
+        bias, recode = np.ascontiguousarray(bias), Recoding(parameters.values)
 
         def score(X: CodedRows, out: Floats) -> None:
-            codes = recoded(X, parameters.values)
+            codes = recode(X)
             kernels.table_log_joint(codes, table, offset, bias, out)
 
         return score
@@ -265,3 +265,24 @@ def recoded(X: CodedRows, values: Values) -> Array:
         column = given[:, j]
         codes[:, j] = np.where(column < 0, -1, mapping[np.minimum(column, len(old))])
     return codes
+
+
+class Recoding:
+    """The same by values that are known beforehand: prepared once, and asked chunk by chunk."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._places = [Places(each) for each in values]
+
+    def __call__(self, X: CodedRows) -> Array:
+        given = as_codes(X.codes)
+        if X.values is self._values or not X.values:
+            return given
+        mapping: list[int] = []  # of all columns, one behind the other
+        starts = []
+        for old, known in zip(X.values, self._places, strict=True):
+            starts.append(len(mapping))
+            mapping += [*known(old), len(known), -1]
+        sizes = [len(old) for old in X.values]
+        place = np.where(given < 0, np.add(sizes, 1), np.minimum(given, sizes))
+        return np.array(mapping, np.int64)[place + starts]

@@ -16,7 +16,7 @@ from posterior.data.typing import Array, Codes, Floats
 from posterior.families.covariance import check_ddof, divisor
 from posterior.families.credible import chi2_quantile
 from posterior.families.family import Family, Intervals, Scorer, Summed
-from posterior.families.normal_symbols import FLAT, formula
+from posterior.families.normal_symbols import formula
 from posterior.families.priors import (
     ONE_ROW,
     AddedVariance,
@@ -25,6 +25,7 @@ from posterior.families.priors import (
     VarianceFloor,
 )
 from posterior.families.symbols import Cells, Formula
+from posterior.families.tailed_density import TailedDensity
 from posterior.kernels import pairs
 from posterior.kernels.pairs import Pair, two_product
 from posterior.statistics.moments import Moments, floats
@@ -210,7 +211,13 @@ class Gaussian(Family[Moments, GaussianParameters]):
         possible = np.flatnonzero(bias > -np.inf)
         self._check_varies(variance[possible], possible)
         if parameters.freedom is not None:
-            return Family.scorer(self, parameters, bias)
+            density = TailedDensity.of(mean, variance, parameters.freedom)
+
+            def tailed(X: Array, out: Floats) -> None:
+                x = np.ascontiguousarray(X, np.float64)[:, None, :]
+                np.add(density(x).sum(axis=2), bias, out=out)
+
+            return tailed
         telling = np.isfinite(variance) & (variance > 0)
         inverse_deviation = np.where(telling, 1 / np.sqrt(np.where(telling, variance, 1.0)), 0.0)
         term = np.where(telling, -0.5 * (LOG_2PI + np.log(np.where(telling, variance, 1.0))), 0.0)
@@ -360,15 +367,9 @@ def _row_scores(x: Floats, parameters: GaussianParameters) -> Floats:
 def log_density(x: Floats, parameters: GaussianParameters) -> Floats:
     """Log density of each cell under parameters that broadcast against it; 0 if missing."""
     mean, variance, freedom = parameters.mean, parameters.variance, parameters.freedom
+    if freedom is not None:
+        return TailedDensity.of(mean, variance, freedom)(x)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        if freedom is None:
-            square = (x - mean) ** 2 / variance
-            terms = -0.5 * (LOG_2PI + np.log(variance) + square)
-        else:
-            half = (freedom + 1) / 2
-            constant = special.gammaln(half) - special.gammaln(freedom / 2)
-            constant -= 0.5 * np.log(freedom * np.pi * variance)
-            z = np.abs(x - mean) / np.sqrt(freedom * variance)
-            # log (1 + z²), where z² may be too large for a number
-            terms = constant - half * np.where(z > FLAT, 2 * np.log(z), np.log1p(z**2))
+        square = (x - mean) ** 2 / variance
+        terms = -0.5 * (LOG_2PI + np.log(variance) + square)
     return np.where(np.isnan(x) | np.isinf(variance), 0.0, terms)

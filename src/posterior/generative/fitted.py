@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -13,14 +14,17 @@ from posterior import kernels
 from posterior.data import validate
 from posterior.data.errors import STATED, named_errors
 from posterior.data.names import quoted
+from posterior.data.shapes import fields_of
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
 from posterior.evaluation.calibration import Calibrator
+from posterior.families.family import Scorer
 from posterior.generative.evidence_terms import Evidence
 from posterior.generative.joint import Joint, JointStatistics
 from posterior.generative.rule import Rule, Worker
 from posterior.readers.labels import Labels
 from posterior.readers.reader import Reader
+from posterior.statistics.exact import Exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +130,26 @@ class Fitted:
             log_prior = np.log(validate.priors(priors, self.classes))
         return Joint(self.model.family, log_prior, self.model.parameters)
 
+    @cached_property
+    def log_joint(self) -> Scorer:
+        """log p(x, k) of chunks of rows, prepared once."""
+        return self._prepared(self.model, density=True)
+
+    @cached_property
+    def contrast(self) -> Scorer:
+        """The same up to a term that all classes share."""
+        return self._prepared(self.model, density=False)
+
+    def _prepared(self, joint: Joint[Any, Any], density: bool) -> Scorer:
+        if joint is self.joint:
+            _freeze(joint.parameters)  # changed in place, they would not be what answers come from
+        with self.named():
+            return joint.scorer() if density else joint.discriminant()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was prepared."""
+        return fields_of(self)
+
     def scored(
         self, X: Any, wanted: str | None, engine: Worker, joint: Joint[Any, Any] | None = None
     ) -> Floats:
@@ -138,8 +162,11 @@ class Fitted:
         evidence = wanted == "log_evidence"
         if evidence:
             joint.family.check_density()
-        with self.named():
-            scorer = joint.scorer() if wanted is None or evidence else joint.discriminant()
+        density = wanted is None or evidence
+        if joint is self.joint:
+            scorer = self.log_joint if density else self.contrast
+        else:
+            scorer = self._prepared(joint, density)
         out = np.empty((features.shape[0], 1 if evidence else len(joint.log_prior)))
 
         def score(chunk: Any, rows: slice, part: Floats) -> None:
@@ -176,8 +203,7 @@ class Fitted:
         """The additive terms of each class's log joint probability, per feature."""
         features = self.reader.read(X)
         self.reader.check(features)
-        with self.named():
-            self.model.scorer()  # refuses parameters that the data left open
+        _ = self.log_joint  # refuses parameters that the data left open
         names = self.model.family.term_names(self.reader.names)
         return Evidence(self.model.evidence(features), self.model.log_prior, names, self.classes)
 
@@ -209,7 +235,8 @@ class Fitted:
 
     def with_parameters(self, **changed: Any) -> Fitted:
         """The same with some parameters set by hand."""
-        return self.having(replace(self.model.parameters, **changed))
+        own = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in changed.items()}
+        return self.having(replace(self.model.parameters, **own))
 
     def having(self, parameters: Any) -> Fitted:
         """The same with other parameters."""
@@ -220,6 +247,17 @@ class Fitted:
         with np.errstate(divide="ignore"):
             log_prior = np.log(np.asarray(prior, np.float64))
         return replace(self, joint=replace(self.model, log_prior=log_prior))
+
+
+def _freeze(value: Any) -> None:
+    """Make the arrays of parameters read-only; counts are no parameters, and add up elsewhere."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif isinstance(value, tuple):
+        for part in value:
+            _freeze(part)
+    elif is_dataclass(value) and not isinstance(value, Exact):
+        _freeze(tuple(fields_of(value).values()))
 
 
 def _check_numbers(scores: Floats, first_row: int) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from posterior.data import frames
 from posterior.data.cells import Column
+from posterior.data.one_row import OneRow, number, word
 from posterior.data.typing import Array, Floats
 
 
@@ -37,6 +39,13 @@ class NumberColumn:
 
     def encode(self, column: Column) -> Floats:
         return self.filled(frames.numbers(column))
+
+    def encode_cell(self, cell: Any) -> list[float]:
+        """`encode` of one cell."""
+        x = number(cell, self.name)
+        if not self.gaps:
+            return [x]
+        return [self.fill, 1.0] if x != x else [x, 0.0]
 
     def filled(self, cells: Floats) -> Floats:
         if not self.gaps:
@@ -84,6 +93,15 @@ class CategoryColumn:
         texts, place = frames.different(column, self.name)
         levels = np.array(self.levels, dtype=object)
         return self.indicators(np.append(frames.encode(texts, levels), -1)[place])
+
+    def encode_cell(self, cell: Any) -> list[float]:
+        """`encode` of one cell."""
+        text, width = word(cell, self.name), len(self.levels) - 1 + self.gaps
+        known = text is not None and text in self.levels
+        if not known and not self.gaps:
+            return [np.nan] * width
+        place = self.levels.index(text) - 1 if text is not None and known else width - 1
+        return [float(i == place) for i in range(width)]
 
     def indicators(self, codes: Array) -> Floats:
         """Of places among the levels; another number is none of them."""
@@ -133,6 +151,11 @@ class Encoding:
     def __call__(self, table: Sequence[Column]) -> Floats:
         parts = zip(self.columns, table, strict=True)
         return np.ascontiguousarray(np.column_stack([c.encode(cells) for c, cells in parts]))
+
+    def row(self, row: OneRow) -> Floats:
+        """The same of one row, cell by cell."""
+        cells = zip(self.columns, row.cells.values(), strict=True)
+        return np.array([[x for column, cell in cells for x in column.encode_cell(cell)]])
 
 
 def empty(name: str) -> ValueError:

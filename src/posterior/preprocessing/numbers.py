@@ -12,7 +12,7 @@ import numpy as np
 from posterior.data import frames
 from posterior.data.cells import ArrayColumn, Column
 from posterior.data.errors import NotFiniteError
-from posterior.data.one_row import OneRow
+from posterior.data.one_row import OneRow, number, word
 from posterior.data.typing import Array, Floats
 
 MOST_LEVELS = 50  # of a category; rarer ones share a column
@@ -53,6 +53,15 @@ class ScaledNumber:
     @property
     def names(self) -> list[str]:
         return [self.name, f"{self.name} is missing"] if self.gaps else [self.name]
+
+    def encode_cell(self, cell: Any) -> list[float]:
+        """`encode` of one cell."""
+        x = number(cell, self.name)
+        if x - x != 0.0 and x == x:  # infinite
+            return self.encode(ArrayColumn.of(self.name, [cell]))[0].tolist()
+        gap = x != x
+        filled = 0.0 if gap and not self.keep_missing else (x - self.mean) / self.deviation
+        return [filled, float(gap)] if self.gaps else [filled]
 
     def encode(self, column: Column) -> Floats:
         cells = frames.numbers(column)
@@ -97,14 +106,28 @@ class Levels:
         names += [f"{self.name} is rare"] if self.rare else []
         return [*names, f"{self.name} is missing"] if self.gaps else names
 
-    def encode(self, column: Column) -> Floats:
+    def encode_cell(self, cell: Any) -> list[float]:
+        """`encode` of one cell."""
+        place, other = self._place()
+        code, width = place.get(word(cell, self.name), other), self.width
+        return [float(i == code) for i in range(width)]
+
+    @property
+    def width(self) -> int:
+        return len(self.levels) + int(self.rare) + int(self.gaps)
+
+    def _place(self) -> tuple[dict[str | None, int], int]:
+        """The number of each level's column, and that of a level never seen; -1 is none."""
         n = len(self.levels)
-        other = n if self.rare else -1
         place: dict[str | None, int] = {level: i for i, level in enumerate(self.levels)}
         place[self.reference] = -1
         place[None] = n + int(self.rare) if self.gaps else -1
+        return place, n if self.rare else -1
+
+    def encode(self, column: Column) -> Floats:
+        place, other = self._place()
         codes = np.array([place.get(cell, other) for cell in words(column)], np.int64)
-        out = np.zeros((len(codes), len(self.names)))
+        out = np.zeros((len(codes), self.width))
         rows = np.flatnonzero(codes >= 0)
         out[rows, codes[rows]] = 1.0
         return out
@@ -143,8 +166,8 @@ class Numbers:
 
     def __call__(self, frame: Any) -> Floats:
         if isinstance(frame, OneRow):
-            cells = frame.by_name()
-            return np.concatenate([c.encode(cells[c.name]) for c in self.columns], axis=1)
+            cells = frame.cells
+            return np.array([[x for c in self.columns for x in c.encode_cell(cells[c.name])]])
         table = frames.as_frame(frame)
         assert table is not None
         parts = [c.encode(table.get_column(c.name)) for c in self.columns]

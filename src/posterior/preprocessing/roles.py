@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from posterior.data import frames
 from posterior.data.cells import ArrayColumn, Column
-from posterior.data.one_row import OneRow
+from posterior.data.one_row import OneRow, number, word
+from posterior.data.shapes import fields_of
 from posterior.preprocessing.bands import Bands
 from posterior.preprocessing.date_parts import LEVELS, part
 from posterior.preprocessing.dates import WrittenDates
 from posterior.preprocessing.numbers import words
-from posterior.preprocessing.understood_cells import Written, understood
+from posterior.preprocessing.understood_cells import Written, is_gap, understood
 from posterior.sources.files import column_named, columns_named
 
 TABLE_ROLES = ("number", "category", "boolean", "date")
 TEXT_ROLES = ("text", "word")
 SCREENED = "screened out: of so many columns, models read those that tell most"
+PLAIN_NUMBERS = {float, int, type(None)}  # cells that are numbers however a column is written
 MANY_VALUED = "many-valued"  # categories that reach models by a model of their own
 
 
@@ -88,7 +92,7 @@ class ColumnRole:
         return replace(self, flags=(*self.flags, Flag(kind, severity, text)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Roles:
     """The columns of a table, and how they reach a model."""
 
@@ -97,11 +101,11 @@ class Roles:
     bands: Bands | None = None  # of a target that is a number
     time: str | None = None  # the column that rows follow each other by
 
-    @property
+    @cached_property
     def used(self) -> tuple[ColumnRole, ...]:
         return tuple(column for column in self.columns if column.used)
 
-    @property
+    @cached_property
     def table_columns(self) -> tuple[ColumnRole, ...]:
         """Columns of the file that a model of tables reads."""
         return tuple(column for column in self.used if column.role in TABLE_ROLES)
@@ -116,7 +120,7 @@ class Roles:
         """The column that each part of a date comes from."""
         return {part.name: c.name for c in self.table_columns for part in c.with_parts()[1:]}
 
-    @property
+    @cached_property
     def text(self) -> tuple[ColumnRole, ...]:
         """Columns that a model of documents reads."""
         return tuple(column for column in self.used if column.role in TEXT_ROLES)
@@ -126,7 +130,7 @@ class Roles:
         """Columns of a wide table that no model reads, for others tell more."""
         return tuple(column for column in self.columns if column.reason == SCREENED)
 
-    @property
+    @cached_property
     def modeled(self) -> tuple[ColumnRole, ...]:
         """Columns that a model of each alone reads first: of many values, and texts beside others.
 
@@ -161,6 +165,10 @@ class Roles:
 
     def __deepcopy__(self, memo: Any) -> Roles:
         return self  # nothing in it changes
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what follows from the fields."""
+        return fields_of(self)
 
     @property
     def suspects(self) -> tuple[str, ...]:
@@ -223,9 +231,10 @@ class Roles:
         if not written:
             return frame
         if isinstance(frame, OneRow):
-            return OneRow(
-                tuple(written[c.name].read(c) if c.name in written else c for c in frame.columns)
-            )
+            given = {**frame.cells}
+            for role in self.modeled:  # others are read where they are prepared
+                given[role.name] = _cell(_named(given, role), role)[role.name]
+            return OneRow(given)
         table = frame_of(frame)
         given = {name: table.get_column(name) for name in table.columns if name in written}
         with ThreadPoolExecutor() as threads:
@@ -248,11 +257,10 @@ class Roles:
         Numbers as doubles, all else as words; beside a date stand its parts.
         """
         read = self.used if text else self.table_columns
-        if isinstance(frame, OneRow):
-            return self._one_row(frame, read)
+        row = frame if isinstance(frame, OneRow) else OneRow.of_frame(frame)
+        if row is not None:
+            return self._one_row(row, read)
         table = frame_of(frame)
-        if len(table) == 1:
-            return self._one_row(OneRow.of_frame(table), read)
         names = columns_named(table.columns, [role.name for role in read])
         columns: dict[str, Any] = {}
         for name, role in zip(names, read, strict=True):
@@ -261,18 +269,15 @@ class Roles:
 
     def _one_row(self, row: OneRow, read: Sequence[ColumnRole]) -> OneRow:
         """The same of a row alone."""
-        cells = row.by_name()
-        names = columns_named(row.names, [role.name for role in read])
         found: dict[str, Any] = {}
-        for name, role in zip(names, read, strict=True):
-            found |= _cells(cells[name], role)
-        return OneRow.of([*found], [cell[0] for cell in found.values()])
+        for role in read:
+            found |= _cell(_named(row.cells, role), role)
+        return OneRow(found)
 
     def documents(self, frame: Any) -> list[str | None]:
         """The text of each row; several columns become one document."""
         if isinstance(frame, OneRow):
-            cells = frame.by_name()
-            columns = [words(cells[column_named([*cells], role.name)]) for role in self.text]
+            columns = [[word(_named(frame.cells, r), r.name)] for r in self.text]
         else:
             table = frame_of(frame)
             names = [column_named(table.columns, role.name) for role in self.text]
@@ -302,6 +307,28 @@ def _cells(column: Column, role: ColumnRole) -> dict[str, Any]:
     if role.role == "boolean":  # a file's TRUE is a frame's True
         cells = [None if cell is None else cell.lower() for cell in cells]
     return {role.name: cells}
+
+
+def _named(cells: Mapping[str, Any], role: ColumnRole) -> Any:
+    """The cell of a column, or an error that offers the nearest one."""
+    return cells[column_named([*cells], role.name)] if role.name not in cells else cells[role.name]
+
+
+def _cell(cell: Any, role: ColumnRole) -> dict[str, Any]:
+    """`_cells` of one cell; those that need no look at how cells are written go straight."""
+    kind, name = type(cell), role.name
+    is_day = isinstance(role.written, WrittenDates)  # though it may count as a number
+    if role.role == "number" and kind in PLAIN_NUMBERS and not is_day:
+        return {name: number(cell, name)}
+    if role.written is None and role.role not in ("number", "date"):
+        text = word(cell, name)
+        if text is None or (kind is str and role.gaps is not None and is_gap(text, role.gaps)):
+            return {name: None}
+        return {name: text.lower() if role.role == "boolean" else text}
+    truth = kind is bool  # a column of such has their type
+    column = ArrayColumn(name, np.array([cell])) if truth else ArrayColumn.of(name, [cell])
+    found = _cells(column, role)
+    return {each: cells[0] for each, cells in found.items()}
 
 
 def _is_text(column: Column) -> bool:

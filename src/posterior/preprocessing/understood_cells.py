@@ -59,6 +59,12 @@ def _gaps(cells: Texts, marks: Collection[str], missing: Collection[str]) -> Tru
     return found | are_among(cells, missing) if missing else found
 
 
+def is_gap(cell: str, missing: Collection[str]) -> bool:
+    """Whether a cell of words stands for a missing one."""
+    bare = cell.strip()
+    return cell in WORDS or bare in WORDS or cell in missing or bare in missing
+
+
 def _has_type(column: Column) -> bool:
     """Whether cells are numbers, times or truths, rather than text, or of several types."""
     if isinstance(column, ArrayColumn):

@@ -8,17 +8,16 @@ from typing import Self
 
 import numpy as np
 
-from posterior import kernels
 from posterior.data.names import plain
 from posterior.data.rows import Blocks, CodedRows, Hard, Rows
 from posterior.data.typing import Array, Codes, Floats
+from posterior.readers.cell_codes import MISSING as MISSING
+from posterior.readers.cell_codes import CellCodes
 from posterior.readers.reader import Reader
 from posterior.readers.two_kinds import NumbersAndCategories
 from posterior.statistics.counts import Counts
 from posterior.statistics.histograms import Histograms
-from posterior.statistics.keyed import places
 
-MISSING = 0  # the cell of missing values
 MOST_VALUES = 10_000  # of a column of numbers that are looked at one by one before it is cut
 MOST_KINDS = 250  # categories with a cell of their own
 FEW_NAMES = 3  # categories of a group that are named one by one
@@ -98,20 +97,12 @@ class CellColumns(NumbersAndCategories):
 
     def codes(self, X: Blocks) -> Array:
         """The cell of each value, column after column, (d, n); a value never seen is behind all."""
-        (numbers, categories), sizes = self.places(), self.sizes
-        measured, coded = X.parts
-        assert isinstance(measured, np.ndarray) and isinstance(coded, CodedRows)
-        out = np.empty((len(self.kinds), X.shape[0]), np.uint8)
-        if numbers:
-            bins = kernels.digitize(np.ascontiguousarray(measured, np.float64), self.cuts)
-            out[numbers] = np.nan_to_num(bins + 1, nan=MISSING).T
-        for i, j in enumerate(categories):
-            values = self.values[i]
-            place = places(values, coded.values[i])
-            cell = np.where(place < len(values), place + 1, sizes[j] - self.shared[i])
-            cell = np.append(cell, MISSING)  # a code of -1 is missing
-            out[j] = cell[coded.codes[:, i]]
-        return out
+        return self.coder()(X)
+
+    def coder(self) -> CellCodes:
+        """`codes`, prepared for chunk after chunk."""
+        beyond = [1 + len(values) for values in self.values]  # shared by rare ones, or behind all
+        return CellCodes(self.places(), self.cuts, self.values, beyond)
 
     def names_of(self, j: int) -> list[str]:
         """What the cells of a column are called, without the one of missing values."""

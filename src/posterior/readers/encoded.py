@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from sklearn.utils import InputTags
 
 from posterior.data import containers, frames
 from posterior.data.cells import ArrayColumn
+from posterior.data.one_row import OneRow
 from posterior.data.rows import Features, SparseRows
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
@@ -48,8 +50,16 @@ class Encoded(Reader):
         X = _table(X)
         if self.encoding is None:
             return _row_by_row(self._numeric().read(X, fitting))
+        if isinstance(X, OneRow):
+            return self.encoding.row(X)
         self.columns.check(X)
         return self.encoding(containers.split(X))
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        if self.encoding is None:
+            return self._numeric().one_row(record)
+        cells = self.columns.named(record)
+        return Reader.one_row(self, record) if cells is None else OneRow(cells)
 
     def filled(self, X: Any, typical: Floats) -> Array | SparseRows:
         """Rows to answer, with typical cells where some are missing."""
@@ -94,7 +104,7 @@ class Encoded(Reader):
 
 def answers_missing(X: Any) -> bool:
     """Whether cells of a table may be missing: of arrays, scikit-learn's contract says no."""
-    return frames.as_frame(X) is not None
+    return isinstance(X, OneRow) or frames.as_frame(X) is not None
 
 
 def _table(X: Any) -> Any:

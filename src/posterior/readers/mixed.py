@@ -11,10 +11,11 @@ from scipy import sparse
 from sklearn.utils import InputTags, check_array
 
 from posterior import kernels
-from posterior.data import containers, frames, validate
+from posterior.data import containers, frames, one_row, validate
 from posterior.data.cells import Column as Cells
 from posterior.data.frames import Kind
 from posterior.data.names import plain
+from posterior.data.one_row import OneRow, number
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
@@ -152,7 +153,21 @@ class MixedColumns(TableReader):
         if sparse.issparse(X) and self.rules.takes_sparse():
             self.columns.check(X)
             return self._sparse(X)
-        return self.rows(self.table(X))
+        return self._row(X) if isinstance(X, OneRow) else self.rows(self.table(X))
+
+    def _row(self, row: OneRow) -> Features:
+        """The same of one row, cell by cell."""
+        names, cells = self.known(row), [*row.cells.values()]
+        parts: list[Any] = []
+        for family, js in self.blocks:
+            if family.support == "text":
+                parts.append(_texts([cells[js[0]]], names[js[0]]))
+            elif family.support == "category":
+                parts.append(one_row.coded([cells[j] for j in js], [names[j] for j in js]))
+            else:
+                advice = self._advice
+                parts.append(np.array([[number(cells[j], names[j], advice) for j in js]]))
+        return parts[0] if self.plain else Blocks(tuple(parts))
 
     def _sparse(self, X: Any) -> SparseRows:
         owner = self.columns.owner
@@ -220,26 +235,31 @@ class MixedColumns(TableReader):
         columns = containers.columns(table) if isinstance(table, np.ndarray) else table
         names = self.labels()
         if family.support == "text":
-            texts = frames.items(columns[js[0]].to_list(), names[js[0]])
-            return term_rows(texts, Local().map, n_threads())
+            return _texts(columns[js[0]].to_list(), names[js[0]])
         if family.support == "category":
             coded = [frames.coded(columns[j], names[j]) for j in js]
             codes, values = zip(*coded, strict=True)
             return CodedRows(kernels.stack_columns(codes), values)
-        advice = f'Make the column "categorical" by {self.columns.owner}(families={{...}})'
-        return kernels.stack_columns([frames.numbers(columns[j], advice) for j in js])
+        return kernels.stack_columns([frames.numbers(columns[j], self._advice) for j in js])
+
+    @property
+    def _advice(self) -> str:
+        return f'Make the column "categorical" by {self.columns.owner}(families={{...}})'
 
     def check(self, X: Any, first_row: int = 0, fitting: bool = False) -> None:
         for family, js, part in self.by_block(X):
             if isinstance(part, CodedRows | TermRows):
                 continue
+            real, zero = family.support == "real", family.support != "positive"
+            if isinstance(part, np.ndarray) and validate.are_ordinary(part, real, zero):
+                continue  # names are for those that are not
             validate.check_numbers(
                 part,
                 first_row=first_row,
                 names=self.names[list(js)],
                 allow_missing=family.reads_missing and not isinstance(part, SparseRows),
-                allow_negative=family.support == "real",
-                allow_zero=family.support != "positive",
+                allow_negative=real,
+                allow_zero=zero,
                 estimator=f"the {type(family).__name__} columns of {self.columns.owner}",
             )
 
@@ -274,6 +294,10 @@ class MixedColumns(TableReader):
         words = any(column.dtype.kind in "OU" for column in table.values())
         columns = [c.astype(object) if words else c for c in table.values()]
         return np.stack(columns, axis=1)
+
+
+def _texts(cells: Sequence[Any], name: Any) -> TermRows:
+    return term_rows(frames.items(cells, name), Local().map, n_threads())
 
 
 def _numbers(n: int) -> tuple[Kind, ...]:

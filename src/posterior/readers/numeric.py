@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -10,6 +11,7 @@ from scipy import sparse
 from sklearn.utils import InputTags, check_array
 
 from posterior.data import containers, frames, validate
+from posterior.data.one_row import OneRow
 from posterior.data.rows import Features, SparseRows, is_plain, readable
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Floats
@@ -39,11 +41,18 @@ class Numeric(Reader):
         return replace(self, columns=self.columns.of(X)), rows
 
     def read(self, X: Any, fitting: bool = False) -> Features:
+        if isinstance(X, OneRow):
+            return X.numbers()
         if self._is_plain(X) and self.columns.names is None and X.shape[1] == self.columns.n:
             return _as_it_is(X)
         rows = self._rows(X)
         self.columns.check(X)
         return rows
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        cells = self.columns.named(record)
+        plain = cells is not None and {float, int}.issuperset(map(type, cells.values()))
+        return OneRow(cells) if cells is not None and plain else Reader.one_row(self, record)
 
     def describe(self, tags: InputTags) -> None:
         tags.sparse = self.sparse

@@ -80,6 +80,10 @@ class Reader(ABC):
         """The cells of the first row, as the user wrote them."""
         return frames.first_row(X)
 
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        """A row, {column: cell}, as `read` takes it: cell by cell where it can, or as a frame."""
+        return frames.of_record(record, self.columns.names or ())
+
     def to_input(self, features: Any) -> Any:
         """Features in the form that `fit` takes."""
         return features

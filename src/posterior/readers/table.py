@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,9 +37,7 @@ class TableReader(Reader):
                 "family of counts for all columns, such as Multinomial(), or pass X.toarray()."
             )
         if isinstance(X, OneRow):
-            if X.names != self.columns.names:
-                raise ValueError(f"Expected columns {self.columns.names}, got {X.names}.")
-            return list(X.columns)
+            return [X.column(name) for name in self.known(X)]
         if known and self.columns.names is None and is_plain(X) and X.shape[1] == self.columns.n:
             return np.asarray(X)
         frame = frames.as_frame(X)
@@ -51,6 +50,17 @@ class TableReader(Reader):
         if known:
             self.columns.check(table if frame is None and isinstance(table, np.ndarray) else X)
         return table
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        cells = self.columns.named(record)
+        return Reader.one_row(self, record) if cells is None else OneRow(cells)
+
+    def known(self, row: OneRow) -> Sequence[str]:
+        """The names of the columns, which a row must have in this order."""
+        names = row.names
+        if names != self.columns.names:
+            raise ValueError(f"Expected columns {self.columns.names}, got {names}.")
+        return names
 
 
 def learned_columns(columns: Columns, X: Any, table: Array | list[Column]) -> Columns:

@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from posterior.data import containers, frames, validate
+from posterior.data import containers, frames, one_row, validate
 from posterior.data.cells import Column
 from posterior.data.names import plain
+from posterior.data.one_row import OneRow, number
 from posterior.data.rows import Blocks, CodedRows
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
@@ -32,7 +33,16 @@ class NumbersAndCategories(TableReader):
         return known, known._rows(table)
 
     def read(self, X: Any, fitting: bool = False) -> Blocks:
-        return self._rows(self.table(X))
+        return self._row(X) if isinstance(X, OneRow) else self._rows(self.table(X))
+
+    def _row(self, row: OneRow) -> Blocks:
+        """The same of one row, cell by cell."""
+        numbers, categories = self.places()
+        names, cells = self.known(row), [*row.cells.values()]
+        given = [(names[j], cells[j]) for j in numbers]
+        measured = [c if type(c) is float else number(c, n, _remedy(n)) for n, c in given]
+        coded = one_row.coded([cells[j] for j in categories], [names[j] for j in categories])
+        return Blocks((np.array([measured], np.float64), coded))
 
     def _rows(self, table: Array | list[Column]) -> Blocks:
         numbers, categories = self.places()
@@ -78,6 +88,8 @@ class NumbersAndCategories(TableReader):
         return [plain(self.names[j]) for j in self.places()[0]]
 
     def check(self, X: Any, first_row: int = 0, fitting: bool = False) -> None:
+        if validate.are_ordinary(X.parts[0], allow_negative=True):
+            return  # names are for those that are not
         validate.check_numbers(
             X.parts[0],
             first_row=first_row,

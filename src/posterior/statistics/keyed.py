@@ -120,5 +120,29 @@ def places(values: Array, wanted: Array) -> Integers:
     return np.where(known, place_of, len(values))
 
 
+class Places:
+    """`places` among values that are asked for again and again: looked up, not searched for."""
+
+    def __init__(self, values: Array) -> None:
+        self._values = values
+        self._place = {value: i for i, value in enumerate(values.tolist())}
+        self._last: tuple[Array, list[int]] = values, list(range(len(values)))
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __call__(self, wanted: Array) -> list[int]:
+        known, found = self._last
+        if known is wanted:  # bins are the same in every chunk
+            return found
+        if _is_text(self._values) != _is_text(wanted):
+            found = places(self._values, wanted).tolist()
+        else:
+            place, none = self._place, len(self._values)
+            found = [place.get(value, none) for value in wanted.tolist()]
+        self._last = wanted, found
+        return found
+
+
 def _is_text(values: Array) -> bool:
     return values.dtype.kind in "OU"

@@ -146,7 +146,7 @@ def _drift(
     from posterior.app.report.report_schema import plain
 
     known = models.load(against)
-    with busy("comparing"):
+    with progress_bar("comparing"):
         pieces = [read for _, read in tables.pieces(data, models.types_learned(known), part)]
         table = pa.concat_tables(pieces)
         names = Path(data).name if data != "-" else "standard input", Path(against).name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.special import expit
 from posterior import kernels
 from posterior.data.names import plain
 from posterior.data.rows import Rows
+from posterior.data.shapes import fields_of
 from posterior.data.table import Table
 from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.additive.boosting import Boosted, prior
@@ -30,13 +32,14 @@ from posterior.discriminative.additive.terms import (
 )
 from posterior.discriminative.fitted_logistic import Filler
 from posterior.evaluation.calibration import Calibrator, answers
+from posterior.readers.cell_codes import CellCodes
 from posterior.readers.cells import MISSING, CellColumns
 from posterior.readers.labels import Labels
 
 MOST_COLUMNS = 3  # of a term that is read as a table
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class FittedAdditive:
     """Scores b + Σ T[cells], and how rows are read.
 
@@ -126,6 +129,15 @@ class FittedAdditive:
         """Whether every term is a table of three columns at most, and purified."""
         return all(len(columns) <= MOST_COLUMNS for columns in self.terms.columns)
 
+    @cached_property
+    def codes(self) -> CellCodes:
+        """Rows to their cells, prepared once."""
+        return self.reader.coder()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was prepared."""
+        return fields_of(self)
+
     def scores(self, X: Any, engine: Filler) -> Floats:
         """b + Σ T, (n, outputs)."""
         features = self.reader.read(X)
@@ -134,7 +146,7 @@ class FittedAdditive:
         def score(chunk: Any, rows: slice, part: Floats) -> None:
             self.reader.check(chunk, rows.start)
             part[:] = self.intercept
-            self.terms.add_to(self.reader.codes(chunk), part)
+            self.terms.add_to(self.codes(chunk), part)
 
         engine.fill(score, features, out)
         return out
@@ -228,7 +240,7 @@ class FittedAdditive:
         """What each set of columns adds to the scores, (n, k, sets), the constant, and names."""
         features = self.reader.read(X)
         self.reader.check(features)
-        codes, effects = self.reader.codes(features), self.effects()
+        codes, effects = self.codes(features), self.effects()
         parts = np.zeros((len(effects), codes.shape[1], len(self.intercept)))
         for terms, part in zip(effects.values(), parts, strict=True):
             terms.add_to(codes, part)

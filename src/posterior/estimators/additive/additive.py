@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
 from posterior.data.rows import Hard, Rows
@@ -27,7 +26,7 @@ from posterior.engines.local import Local, one_blas_thread
 from posterior.estimators import calibrated, remote
 from posterior.estimators.additive import additive_stream
 from posterior.estimators.base_classifier import BaseClassifier, with_target
-from posterior.estimators.estimator import learned
+from posterior.estimators.estimator import check_fitted, learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic.base import check_classes
 from posterior.estimators.refits import cross_validated, fit_held_out
@@ -310,19 +309,23 @@ class Additive(BaseClassifier):
 
         Never calibrated, and neither is `evidence`.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         scores = self.fitted_.scores(X, self.engine_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> Floats:
         """p(k | x)."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.posterior(X, self.engine_)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log p(k | x)."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.posterior(X, self.engine_, "log_posterior")
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        check_fitted(self)
+        return self.fitted_.reader.one_row(record)
 
     def evidence(self, X: Any) -> Evidence:
         """What each column, pair and triple adds to the score of each class.
@@ -330,7 +333,7 @@ class Additive(BaseClassifier):
         Every table is zero on average over any of its columns, so that a pair says only what its
         columns do not say alone, and a value never seen says nothing.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         terms, constant, names = self.fitted_.evidence(X)
         return Evidence(terms, constant, names, self.classes_)
 
@@ -348,7 +351,7 @@ class Additive(BaseClassifier):
         Of more than two classes it is the mean over their scores, too. Cells of pairs and triples
         are weighed as if their columns were independent.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.importances()
 
     def parameters(self, *columns: Any) -> Table:
@@ -362,7 +365,7 @@ class Additive(BaseClassifier):
         *columns : names or numbers of columns, optional
             Whose table to show; by default all of them, the most important first.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         shapes = self.fitted_.shapes()
         if not columns:
             return self.fitted_.parameters(shapes.values())
@@ -377,7 +380,7 @@ class Additive(BaseClassifier):
         Errors are those of the posterior under the penalty as a normal prior, the other tables
         being known: from the block of the Hessian that is the table's own.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         if self.fitted_.errors is None:
             raise ValueError(
                 'Expected a model of solver="convex", whose tables have standard errors, got '

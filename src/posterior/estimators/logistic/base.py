@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from posterior.data import validate
 from posterior.data.names import plain
@@ -22,7 +21,7 @@ from posterior.discriminative.logistic_rule import LogisticRule
 from posterior.discriminative.solvers import Step
 from posterior.engines.local import Local
 from posterior.estimators.base_classifier import BaseClassifier, with_target
-from posterior.estimators.estimator import learned
+from posterior.estimators.estimator import check_fitted, learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic import settings
 from posterior.estimators.stated_classes import distinct, named_columns, numbers
@@ -121,13 +120,13 @@ class LogisticBase(BaseClassifier):
         A missing cell of a frame counts as the mean of its column: scores being linear, this is
         their mean over what the cell may be, if columns are independent. Never calibrated.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         scores = self.fitted_.scores(X, self.engine_)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Array:
         """The most probable class."""
-        check_is_fitted(self)
+        check_fitted(self)
         if self.fitted_.calibrator is not None:
             return super().predict(X)
         scores = self.decision_function(X)
@@ -136,12 +135,12 @@ class LogisticBase(BaseClassifier):
 
     def predict_proba(self, X: Any) -> Floats:
         """p(k | x)."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.posterior(X, self.engine_)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log p(k | x)."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.posterior(X, self.engine_, "log_posterior")
 
     def evidence(self, X: Any) -> Evidence:
@@ -150,7 +149,7 @@ class LogisticBase(BaseClassifier):
         t is the mean of the rows, or zero for sparse input; what the scores are there stands in
         the place of the prior, and a missing cell says nothing.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         terms, prior = self.fitted_.terms(X)
         return Evidence(terms, prior, self.fitted_.reader.names, self.classes_)
 
@@ -168,18 +167,22 @@ class LogisticBase(BaseClassifier):
         X, y = with_target(X, y)
         return log_likelihood_of(self.predict_log_proba(X), y, self.classes_, sample_weight)
 
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        check_fitted(self)
+        return self.fitted_.reader.one_row(record)
+
     def _cells(self, X: Any) -> tuple[Any, ...]:
         return self.fitted_.reader.cells(X)
 
     def sparsify(self) -> Self:
         """Keep the coefficients as a sparse matrix: for many zeros."""
-        check_is_fitted(self)
+        check_fitted(self)
         self.coef_ = sparse.csr_matrix(self.coef_)
         return self
 
     def densify(self) -> Self:
         """Keep the coefficients as an array again."""
-        check_is_fitted(self)
+        check_fitted(self)
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self

@@ -274,11 +274,16 @@ class Classifier(Pool):
         """The columns that models are given."""
         return _read(self.fitted_)
 
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        check_is_fitted(self)
+        by_name = self.fitted_.columns.names is not None
+        return OneRow(record) if by_name else frames.of_record(record)
+
     def _given(self, X: Any) -> Readings:
         known = self.fitted_.columns
-        if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
-            return Readings(OneRow.of([f"x{j}" for j in range(known.n)], X[0].tolist()))
-        read, read_by = self.roles_.read(_frame(X, known)), self.fitted_.read_by
+        row = _one_row(X, known)
+        read = self.roles_.read(_frame(X, known) if row is None else row)
+        read_by = self.fitted_.read_by
         return Readings(read if read_by is None else read_by(read))
 
     def _every_member(self) -> Collection[Any]:
@@ -327,6 +332,17 @@ def _frame(X: Any, known: Columns | None = None) -> Any:
     named = names or tuple(f"x{j}" for j in range(len(columns)))
     cells = {name: column.to_list() for name, column in zip(named, columns, strict=True)}
     return frames.from_columns(cells).to_native()
+
+
+def _one_row(X: Any, known: Columns) -> OneRow | None:
+    """One row of a frame, or of an array of numbers, cell by cell; None of other tables."""
+    if isinstance(X, OneRow):
+        return X
+    if known.names is not None:
+        return OneRow.of_frame(X)
+    if isinstance(X, np.ndarray) and X.shape == (1, known.n) and X.dtype.kind == "f":
+        return OneRow.of((f"x{j}" for j in range(known.n)), X[0].tolist())
+    return None
 
 
 def _warn_of_leaks(roles: Roles) -> None:

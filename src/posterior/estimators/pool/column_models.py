@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from posterior.data import frames
-from posterior.data.one_row import OneRow
+from posterior.data.one_row import OneRow, word
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.discriminative.pooling import PoolWeights, weighed
 from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows
@@ -101,9 +101,8 @@ class ColumnModels:
         """A table with these columns of numbers; others of the same names are gone."""
         gone = {column.name for column in self.columns} | set(self.silent)
         if isinstance(X, OneRow):
-            rest = [column for column in X.columns if column.name not in gone]
-            told = OneRow.of([*numbers], [float(cells[0]) for cells in numbers.values()])
-            return OneRow((*rest, *told.columns))
+            rest = {name: cell for name, cell in X.cells.items() if name not in gone}
+            return OneRow(rest | {name: float(cells[0]) for name, cells in numbers.items()})
         table = frames.as_frame(X)
         assert table is not None
         kept = table.select([name for name in table.columns if name not in gone])
@@ -131,8 +130,7 @@ def evidence(pool: PoolWeights, said: Floats, log_prior: Floats) -> Floats:
 def cells_of(X: Any, name: str) -> list[str | None]:
     """The cells of a column as text; a missing one is a value like others."""
     if isinstance(X, OneRow):
-        cells = X.by_name()
-        found = words(cells[column_named([*cells], name)])
+        found = [word(X.cells[column_named([*X.cells], name)], name)]
     else:
         table = frames.as_frame(X)
         assert table is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -12,16 +12,16 @@ import numpy as np
 from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from posterior import kernels
 from posterior.data import validate
+from posterior.data.one_row import OneRow
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Codes, Floats
 from posterior.discriminative.pooling import EVENLY, weighed
-from posterior.estimators.base_classifier import BaseClassifier
-from posterior.estimators.estimator import check_same_kind, learned
+from posterior.estimators.base_classifier import BaseClassifier, one_row_of
+from posterior.estimators.estimator import check_fitted, check_same_kind, learned
 from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows, table_of
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.members import named
@@ -111,13 +111,13 @@ class Pool(BaseClassifier):
     @property
     def members_(self) -> dict[str, Any]:
         """The members that count, by name."""
-        check_is_fitted(self)
+        check_fitted(self)
         return {name: member for name, member, _ in self.fitted_.weighed}
 
     @property
     def weights_(self) -> dict[str, float]:
         """What they count for."""
-        check_is_fitted(self)
+        check_fitted(self)
         return {name: weight for name, _, weight in self.fitted_.weighed}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -142,7 +142,7 @@ class Pool(BaseClassifier):
 
     def reweigh(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Weigh the members again, by rows that they have not learned from."""
-        check_is_fitted(self)
+        check_fitted(self)
         X, n, y = self._labeled(X, y)
         fitted = self.fitted_
         codes, new = validate.codes_of(y, fitted.classes, n)
@@ -172,7 +172,7 @@ class Pool(BaseClassifier):
     @_all_have("forget")
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows back from every member; weights stay until `reweigh`."""
-        check_is_fitted(self)
+        check_fitted(self)
         X, _, y = self._labeled(X, y)
         X = self._given(X)
         options = given(sample_weight)
@@ -182,8 +182,8 @@ class Pool(BaseClassifier):
     @_all_have("merge")
     def merge(self, other: Self) -> Self:
         """Add what the members of another pool have learned from other rows; weights stay."""
-        check_is_fitted(self)
-        check_is_fitted(other)
+        check_fitted(self)
+        check_fitted(other)
         check_same_kind(self, other)
         theirs = dict(zip(other.fitted_.names, other.fitted_.members, strict=True))
         if set(theirs) != set(self.fitted_.names):
@@ -219,8 +219,13 @@ class Pool(BaseClassifier):
         return scores
 
     def _scores(self, X: Any) -> Floats:
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.scores(self._given(X))
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        check_fitted(self)
+        rows = [one_row_of(member, record) for member in self.fitted_.members]
+        return next((row for row in rows if not isinstance(row, OneRow)), rows[0])
 
     def _given(self, X: Any) -> Any:
         """What members read of a table, which those that do not count must be able to read, too."""
@@ -242,7 +247,7 @@ class Pool(BaseClassifier):
 
     def evidence(self, X: Any) -> Evidence:
         """The weighted sum of what each column says in each member."""
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.evidence(X, self.fitted_.columns.array())
 
     def _parameter_table(self) -> Table | None:

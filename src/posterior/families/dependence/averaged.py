@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from posterior import kernels
-from posterior.data.rows import Blocks, CodedRows, Groups, Hard
+from posterior.data.rows import Blocks, Groups, Hard
 from posterior.data.typing import Array, Codes, Floats, Integers
-from posterior.families.categorical import recoded
+from posterior.families.categorical import Recoding, recoded
 from posterior.families.dependence.chain import Without
-from posterior.families.dependence.coding import Coding
+from posterior.families.dependence.coding import Coder, Coding
 from posterior.families.dependence.dependence_graph import by_information
 from posterior.families.dependence.left_out import AveragedPairs
 from posterior.families.dependence.smoothing import (
@@ -110,9 +110,10 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
     def scorer(self, parameters: PairCounts, bias: Floats) -> Scorer:
         model = self.tables(parameters)
         table = kernels.side_by_side_pairs(model.log_prob)
+        code, recode = Coder(self.coding), Recoding(parameters.values)
 
         def score(X: Blocks, out: Floats) -> None:
-            places = _places(self.coding(X), parameters, model)
+            places = _places(recode(code(X)), model)
             kernels.one_dependence_log_joint(places, table, model.weight, out)
             out += bias
 
@@ -125,7 +126,7 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         weight: log pᵢ is a sum over columns, and what is left says how far parents differ.
         """
         model = self.tables(parameters)
-        places = _places(self.coding(X), parameters, model)
+        places = _places(recoded(self.coding(X), parameters.values), model)
         n, d = places.shape
         terms = np.zeros((n, model.log_prob.shape[2], d + 1))
         for i, row in enumerate(places):
@@ -248,9 +249,8 @@ class AveragedOneDependence(Family[PairCounts, PairCounts]):
         return lone_intervals(self.coding, parameters.single(), alone, self.smoothing, level)
 
 
-def _places(X: CodedRows, counts: PairCounts, model: PairTable) -> Codes:
+def _places(codes: Array, model: PairTable) -> Codes:
     """The places of rows in the table; -1 where a cell is missing."""
-    codes = recoded(X, counts.values)
     return np.where(codes < 0, -1, codes + model.start).astype(np.int32)
 
 

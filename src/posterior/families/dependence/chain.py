@@ -75,9 +75,9 @@ class Chain:
         for depth, level in enumerate(self.level):
             part = _at_depth(tuples, depth)
             part[:, -1] = np.minimum(part[:, -1], size - 1)
-            count = _looked_up(level.cell, level.count, keyed(part, [*radix[:depth], size]))
+            count = looked_up(level.cell, level.count, keyed(part, [*radix[:depth], size]))
             count[unseen] = 0.0
-            total = _looked_up(level.context, level.total, keyed(part[:, :-1], list(radix[:depth])))
+            total = looked_up(level.context, level.total, keyed(part[:, :-1], list(radix[:depth])))
             if without is not None:
                 own = np.arange(len(tuples)), without[0]
                 for table in (count, total):
@@ -97,7 +97,7 @@ def _summed(keys: Integers, count: Floats) -> tuple[Integers, Floats]:
     return found, total
 
 
-def _looked_up(keys: Integers, table: Floats, wanted: Integers) -> Floats:
+def looked_up(keys: Integers, table: Floats, wanted: Integers) -> Floats:
     """Lines of a table by sorted keys, zero where there is none."""
     if len(keys) == 0:
         return np.zeros((len(wanted), table.shape[1]))

@@ -9,6 +9,7 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import Blocks, CodedRows
 from posterior.data.typing import Array
+from posterior.kernels.cut_points import Cuts
 from posterior.statistics.extent import as_codes
 from posterior.statistics.keyed import Values
 
@@ -27,18 +28,7 @@ class Coding:
 
     def __call__(self, X: Blocks) -> CodedRows:
         """Numbers first in the blocks, then categories; all columns in order in the codes."""
-        numbers, coded = X.parts
-        assert isinstance(numbers, np.ndarray) and isinstance(coded, CodedRows)
-        codes = np.empty(X.shape, np.int32)
-        if self.categories:
-            codes[:, self.categories] = as_codes(coded.codes)
-        if self.numbers:
-            cuts = [np.array(c, np.float64) for c in self.cuts]
-            bins = kernels.digitize(np.ascontiguousarray(numbers, np.float64), cuts)
-            codes[:, self.numbers] = np.nan_to_num(bins, nan=-1.0).astype(np.int32)
-        values = {j: np.arange(len(c) + 1) for j, c in zip(self.numbers, self.cuts, strict=True)}
-        values |= dict(zip(self.categories, coded.values, strict=True))
-        return CodedRows(codes, tuple(values[j] for j in range(len(values))))
+        return Coder(self)(X)
 
     def drawn(self, codes: Array, values: Values, random: np.random.Generator) -> Blocks:
         """Rows of given codes: numbers anywhere in their bins, alike; a code of -1 is missing."""
@@ -51,3 +41,26 @@ class Coding:
             numbers[known, i] = edges[bins] + share * (edges[bins + 1] - edges[bins])
         kept = codes[:, self.categories]
         return Blocks((numbers, CodedRows(kept, tuple(values[j] for j in self.categories))))
+
+
+class Coder:
+    """A coding prepared once, for chunk after chunk."""
+
+    def __init__(self, coding: Coding) -> None:
+        self._numbers, self._categories = list(coding.numbers), list(coding.categories)
+        self._cuts = Cuts(np.array(cuts, np.float64) for cuts in coding.cuts)
+        self._bins = {
+            j: np.arange(len(cuts) + 1) for j, cuts in zip(self._numbers, self._cuts, strict=True)
+        }
+
+    def __call__(self, X: Blocks) -> CodedRows:
+        numbers, coded = X.parts
+        assert isinstance(numbers, np.ndarray) and isinstance(coded, CodedRows)
+        codes = np.empty(X.shape, np.int32)
+        if self._categories:
+            codes[:, self._categories] = as_codes(coded.codes)
+        if self._numbers:
+            bins = kernels.digitize(np.ascontiguousarray(numbers, np.float64), self._cuts)
+            codes[:, self._numbers] = np.where(np.isnan(bins), -1.0, bins)
+        values = self._bins | dict(zip(self._categories, coded.values, strict=True))
+        return CodedRows(codes, tuple(values[j] for j in range(len(values))))

@@ -11,11 +11,12 @@ import numpy as np
 from posterior import kernels
 from posterior.data.rows import Blocks, Groups, Hard
 from posterior.data.typing import Array, Codes, Floats
-from posterior.families.categorical import recoded
+from posterior.families.categorical import Recoding, recoded
 from posterior.families.dependence.chain import Chain
-from posterior.families.dependence.coding import Coding
+from posterior.families.dependence.coding import Coder, Coding
 from posterior.families.dependence.dependence_graph import in_order
 from posterior.families.dependence.left_out import ChainedContexts
+from posterior.families.dependence.row_at_once import RowAtOnce
 from posterior.families.dependence.smoothing import BACK_OFF, Smoothing, lone_intervals
 from posterior.families.family import Family, Intervals, Scorer
 from posterior.statistics.algebra import Statistics
@@ -52,9 +53,17 @@ class Network(Family[S, TupleCounts]):
 
     def scorer(self, parameters: TupleCounts, bias: Floats) -> Scorer:
         chains, bias = self.chains(parameters), np.ascontiguousarray(bias)
+        code, recode = Coder(self.coding), Recoding(parameters.values)
+        at_once = RowAtOnce.of(chains, parameters.parents)
 
         def score(X: Blocks, out: Floats) -> None:
-            codes = self.codes(X, parameters)
+            codes = recode(code(X))
+            if len(codes) == 1 and at_once is not None:
+                place, log_prob = at_once(codes[0].tolist())
+                offset = np.arange(len(log_prob) + 1)
+                table = kernels.side_by_side(log_prob.T)
+                kernels.table_log_joint(place, table, offset, bias, out)
+                return
             terms = [_terms(codes, parameters, j, chain) for j, chain in chains]
             place = np.stack([each for each, _ in terms], axis=1)
             table = kernels.side_by_side(np.concatenate([log_prob for _, log_prob in terms]).T)

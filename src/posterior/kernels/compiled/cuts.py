@@ -8,6 +8,7 @@ import numpy as np
 
 import posterior.kernels._compiled as _compiled
 from posterior.data.typing import Array, Codes, Floats, Integers
+from posterior.kernels.cut_points import Cuts
 
 
 def sort_column(x: Floats) -> tuple[Floats, Codes]:
@@ -35,8 +36,8 @@ def class_cells(
 def digitize(X: Array, cuts: Sequence[Array], out: Array | None = None) -> Array:
     """The bin of each cell, cₖ ≤ x < cₖ₊₁, in the dtype of X; a missing cell stays NaN."""
     out = np.empty(X.shape, X.dtype) if out is None else out
-    start = np.cumsum([0, *map(len, cuts)])
-    _compiled.digitize(X, np.concatenate([np.empty(0), *cuts]), start, out)
+    known = Cuts.of(cuts)
+    _compiled.digitize(X, known.flat, known.start, out)
     return out
 
 
