@@ -286,7 +286,7 @@ class TableClassifier(BaseClassifier):
 
     def without(self, X: Any, y: Array, gone: Integers) -> TableClassifier:
         """A copy that never saw some of the rows that were learned, at the settings of all."""
-        check_is_fitted(self)
+        check_fitted(self)
         model = without(self.model_, self.learn(X)[1], y, gone)
         own, kept = copy.copy(self), np.setdiff1d(np.arange(len(y)), gone)
         own.fitted_ = self._fitted(model, self.fitted_.numbers, y[kept])

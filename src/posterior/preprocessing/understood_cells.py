@@ -41,6 +41,9 @@ def understood(column: Column, written: Written | None, missing: Collection[str]
         words = [None if gap else cell for cell, gap in zip(cells.values, gaps, strict=True)]
         return _like(column, np.array([*words, None], object)[cells.codes])
     values = written.values(cells.values)
+    if missing:
+        gap = np.datetime64("NaT") if values.dtype.kind == "M" else np.nan
+        values[are_among(cells.values, missing)] = gap
     if (none := np.isnan(values)).any():
         bad = none & ~_gaps(cells.values, MARKS, missing)
         if bad.any():

@@ -23,6 +23,7 @@ from posterior.app.cli.command import (
     TABLE,
     TIME,
     Answer,
+    busy,
     overrides,
     part_of,
 )
@@ -146,7 +147,7 @@ def _drift(
     from posterior.app.report.report_schema import plain
 
     known = models.load(against)
-    with progress_bar("comparing"):
+    with busy("comparing"):
         pieces = [read for _, read in tables.pieces(data, models.types_learned(known), part)]
         table = pa.concat_tables(pieces)
         names = Path(data).name if data != "-" else "standard input", Path(against).name

@@ -230,7 +230,7 @@ def study(
     with clock.step("worst subgroups"):
         worse = worst(chosen.held_out, cells, chosen.index)
     with clock.step("yardstick"):
-        beside = yardstick(comparison)
+        beside = None if quick else yardstick(comparison)
     judged_by_class = headline_class(comparison, decided)
     choice = choice_facts(comparison, summary(comparison, decided), suspected)
     failures = [Failure(name, reason) for name, reason in comparison.failures]

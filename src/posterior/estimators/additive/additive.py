@@ -342,7 +342,7 @@ class Additive(BaseClassifier):
 
         A missing cell has a learned number of its own; a column that is left out has none.
         """
-        check_is_fitted(self)
+        check_fitted(self)
         return self.fitted_.log_posterior_without(X, columns)
 
     def importances(self) -> Table:
