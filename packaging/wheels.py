@@ -3,8 +3,8 @@
     python packaging/wheels.py python3.11 python3.12 python3.13
 
 A wheel of the stable ABI serves the Python that built it and all later ones. It is installed into a
-new environment, run by `python -m posterior.smoke_test` where no source of ours is in reach, and has
-to print what this Python's own installation prints, to the bit where that is promised.
+new environment, run by `python -m posterior.smoke_test` where no source of ours is in reach, and
+has to print what this Python's own installation prints, to the bit where that is promised.
 """
 
 from __future__ import annotations

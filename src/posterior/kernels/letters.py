@@ -25,10 +25,11 @@ def alphabet(lowercase: bool) -> Array:
         text = text.replace(DOTTED_I, "i").lower()
     table = _codes(text)
     marked = _codes(re.sub(r"\w+", lambda run: "w" * len(run[0]), re.sub(r"\s", " ", text)))
-    table = table | np.where(marked == ord("w"), WORD, 0) | np.where(marked == ord(" "), SPACE, 0)
-    if lowercase:
-        table[[ord(DOTTED_I), ord(SIGMA)]] |= HARD
-    return table.astype(np.uint32)
+    hard = np.isin(np.arange(KNOWN), [ord(DOTTED_I), ord(SIGMA)] if lowercase else [])
+    classes = ((marked == ord("w"), WORD), (marked == ord(" "), SPACE), (hard, HARD))
+    for are_so, bit in classes:
+        table = table | np.where(are_so, bit, 0).astype(np.uint32)
+    return table
 
 
 def _text(codes: Array) -> str:

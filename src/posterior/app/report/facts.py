@@ -188,17 +188,17 @@ def study(
             judged.append((" before calibration", chosen.raw))
     given = comparison.columns
     with clock.step("fold models"):
-        models = FoldModels.of(model.fitted_, rows.dealt)
+        fold_models = FoldModels.of(model.fitted_, rows.dealt)
     with clock.step("learning curves"):
         listed = {j.key: j.candidate for j in comparison.judged if j.candidate is not None}
         read = "text" if chosen.key.startswith("text-") or not given.roles.table else "table"
         keys = {"text": ("text-multinomial", "text-logistic"), "table": ("naive-bayes", "logistic")}
         pair = [listed[key] for key in keys[read] if key in listed]
         # all rows have chosen the columns of a wide table: what few learn of these is no guide
-        curves = rows, models, chosen.name, pair, seed
+        curves = rows, fold_models, chosen.name, pair, seed
         learning = None if roles.screened else learning_curves(*curves)
     with clock.step("importance"):
-        evidence, lost = importance(models, rows)
+        evidence, lost = importance(fold_models, rows)
         plain = {column.name for column in roles.table_columns}
         telling = [feature.name for feature in evidence if feature.name in plain]
     with clock.step("parameters"):
@@ -220,7 +220,7 @@ def study(
         words = None if multinomial is None else TellingWords.learn(rows, roles, multinomial)
         densities = Densities.of(rows, given.roles, seed) if given.roles.table else None
         ranked_names = [feature.name for feature in evidence]
-        surprising = surprises(chosen, rows, roles, models, ranked_names, densities)
+        surprising = surprises(chosen, rows, roles, fold_models, ranked_names, densities)
     with clock.step("columns by class"):
         rank = {feature.name: place for place, feature in enumerate(evidence)}
         ordered = sorted(roles.used, key=lambda column: rank.get(column.name, len(rank)))
