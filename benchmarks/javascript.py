@@ -129,6 +129,14 @@ def of_numbers(model: Any) -> Callable[[int], Case]:
     return made
 
 
+def singular(n: int) -> Case:
+    """A column that is the sum of two others."""
+    (X, y), (rows, _) = numbers(400, 0), numbers(n, 1, 1.5)
+    X, rows = (each.assign(d=each["a b"] + each["constructor"]) for each in (X, rows))
+    rows = gaps(rows, 1)
+    return Case(posterior.LinearDiscriminantAnalysis().fit(X, y), rows, rows)
+
+
 def of_two(model: Any) -> Callable[[int], Case]:
     """Of two classes."""
 
@@ -221,6 +229,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "discriminant, spherical": of_numbers(GDA("spherical")),
     "discriminant, predictive": of_numbers(GDA("own", predictive=True)),
     "LinearDiscriminantAnalysis": of_numbers(posterior.LinearDiscriminantAnalysis()),
+    "discriminant, a column that is a sum": singular,
     "logistic regression": of_numbers(posterior.LogisticRegression()),
     "logistic regression of a mixed table": of_shop(posterior.LogisticRegression(), *PLAIN),
     "additive model": of_shop(posterior.Additive(), *PLAIN),

@@ -43,6 +43,7 @@ PARTS = {  # of the runtime, in their order, by what they are needed for
     "urns": ("urn",),
     "linear": ("linear",),
     "normal": ("normal",),
+    "eigenvectors": ("covariance",),
     "tables": ("tables",),
     "networks": ("network", "averaged"),
     "whole_rows": ("whole_row",),

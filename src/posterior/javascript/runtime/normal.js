@@ -21,14 +21,10 @@ function cholesky(R) {
 // Rows of A as axes, and log |Σ|, of some columns of a covariance that is given by its lower half.
 function whitened(half, columns) {
   const cell = (a, b) => half[a >= b ? (a * (a + 1)) / 2 + b : (b * (b + 1)) / 2 + a];
-  const deviation = columns.map((c) => Math.sqrt(cell(c, c)));
+  const deviation = columns.map((c) => Math.sqrt(Math.max(cell(c, c), 0)) || 1);
   const R = columns.map((a, i) => columns.map((b, j) => cell(a, b) / (deviation[i] * deviation[j])));
   const L = cholesky(R);
-  if (L === null) {
-    throw new RangeError(
-      "Expected all cells of a row: without some, the covariance of the others has no inverse.",
-    );
-  }
+  if (L === null) return ofRank(R, deviation);
   const axes = columns.map(() => new Float64Array(columns.length));
   for (let j = 0; j < columns.length; j++) {
     for (let i = j; i < columns.length; i++) {
