@@ -12,6 +12,7 @@ from posterior.app.cli import (
     model_commands,
     predict_commands,
     reporting,
+    serving,
     update_commands,
 )
 from posterior.app.cli.command import add_command
@@ -58,6 +59,6 @@ for function in (
     predict_commands.sample,
     clustering.cluster,
     model_commands.sql,
-    model_commands.serve,
+    serving.serve,
 ):
     add_command(app, function)
