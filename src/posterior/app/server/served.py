@@ -110,8 +110,15 @@ class Served:
         if self._by_place:
             cells = [np.nan if cell is None else cell for cell in record.values()]
             return np.asarray(self.model.predict_proba(np.array([cells], np.float64))[0])
+        if self._reads_records:
+            return np.asarray(self.model.predict_proba_one(record))
         question = self.reading.rows([record])
         return self.posterior(self.read(question.table))[0]
+
+    @cached_property
+    def _reads_records(self) -> bool:
+        """Whether the model reads a row without a frame."""
+        return not self.documents and hasattr(self.model, "predict_proba_one")
 
     @cached_property
     def _by_place(self) -> bool:
