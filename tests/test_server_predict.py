@@ -53,7 +53,7 @@ FRAME = pa.Table.from_pandas(TABLE)
 
 
 def of_table(model: Any, reads: Any = "table") -> Any:
-    model = TableClassifier(model, infer(FRAME, "buys"), reads)
+    model = TableClassifier(model, infer(FRAME, "buys"), reads=reads)
     return model.fit(*models.labeled(model, FRAME, "buys"))
 
 

@@ -272,6 +272,18 @@ def test_requests_under_way_are_answered_before_the_server_ends(
         assert server.process.returncode in (0, -signal.SIGTERM)
 
 
+@pytest.mark.slow
+def test_clients_updates_and_kills_leave_no_wrong_answer_and_no_lost_row() -> None:
+    from benchmarks.serve_soak import soak
+
+    found = soak(clients=8, seconds=6.0, kill=2.0)
+    assert found.wrong == [] and found.lost == 0 and found.unexplained() == 0
+    assert found.answers > 50 and found.updates > 1 and len(found.kills) >= 2
+    assert len(found.models) > 1  # what was learned meanwhile has answered
+    assert found.rows <= found.counted <= found.rows + 40 * len(found.broken) + 2000
+    assert found.after - found.before < 20
+
+
 def complaint(*arguments: Any, **environment: str) -> str:
     """What is said by a server that does not start."""
     command = [sys.executable, "-m", "posterior", "serve", *map(str, arguments)]
