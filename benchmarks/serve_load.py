@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import socket
 import sys
 import tempfile
 import threading
@@ -105,8 +106,8 @@ def peer(port: int) -> None:
 
         return {"worker": os.getpid()}
 
-    config = uvicorn.Config(app, log_level="warning", port=port)
-    listening = config.bind_socket()
+    config = uvicorn.Config(app, log_level="warning")
+    listening = socket.create_server(("127.0.0.1", port))
     print(f"127.0.0.1:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
     uvicorn.Server(config).run(sockets=[listening])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import prometheus_client
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, values
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from posterior.app.server.exchange import Exchange
@@ -51,9 +51,9 @@ class Metrics:
         self._rows = Counter(
             "posterior_rows", "Rows that were predicted.", ("model",), registry=own
         )
-        self._probability = Summary(
+        self._probability = Counter(
             "posterior_probability",
-            "Probabilities of a class; sum / count is their mean.",
+            "Sum of the probabilities of a class; by rows, their mean.",
             ("model", "class"),
             registry=own,
         )
@@ -105,9 +105,7 @@ class Metrics:
         name, n_rows = served.name, len(found.codes)
         self._rows.labels(name).inc(n_rows)
         for label, total in zip(served.classes, found.posterior.sum(axis=0).tolist(), strict=True):
-            probability = self._probability.labels(name, label)
-            probability._count.inc(n_rows)
-            probability._sum.inc(total)
+            self._probability.labels(name, label).inc(total)
         for column, rows in found.noted.missing.items():
             self._missing.labels(name, column).inc(len(rows))
         for column, rows in found.noted.unseen.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import sys
 import threading
 import warnings
@@ -63,7 +64,7 @@ def _tell(**facts: Any) -> None:
 
 def _end_with_input() -> None:
     os.read(sys.stdin.fileno(), 1)
-    os._exit(1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> None:
