@@ -658,3 +658,21 @@ def test_a_server_that_ends_takes_its_trainings_along(empty: Path) -> None:
             page.post("/api/train", **upload(as_csv(TABLE), "fish.csv", target="species"))
     assert time.monotonic() - begun < 30
     assert list(empty.iterdir()) == []
+
+
+def test_no_cell_of_a_csv_for_spreadsheets_is_a_formula(page: Page, tmp_path: Path) -> None:
+    harmful = ["=A1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=A1", "=HYPERLINK(1)"]
+    harmless = ["-5.3", "+1,234", "-1,5", "-", "-2e-3", "-12 %", "a=b", "1-2", ""]
+    cells = [*harmful, *harmless[:-2], "1-2"]
+    columns = {"weight": [20.0] * len(cells), "=note": cells}
+    table = pa.table({**columns, **{name: [None] * len(cells) for name in ROW if name != "weight"}})
+    content = as_csv(table)
+    for raw, mark in (("false", "'"), ("true", "")):
+        answer = page.post("/api/batch", **upload(content, "a.csv", raw=raw))
+        found = list(csv.DictReader(io.StringIO(answer.text)))
+        written = [row[f"{mark}=note"] for row in found]
+        assert [w.strip("\t") for w in written[: len(harmful)]] == [
+            f"{mark}{cell}".strip("\t") for cell in harmful
+        ]
+        assert written[len(harmful) :] == cells[len(harmful) :]
+        assert all(0 <= float(row["p_sea bass"]) <= 1 for row in found)
