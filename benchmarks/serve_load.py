@@ -1,179 +1,189 @@
-"""The server under many clients at once: errors, latency, and whether its memory stays flat.
+"""The server under load, beside the same model behind a plain FastAPI handler with scikit-learn.
 
-    python -m benchmarks.serve_load                       a model of a table made up here
-    python -m benchmarks.serve_load MODEL --seconds 60    a model file of your own
+    python -m benchmarks.serve_load                    8 clients, 5 seconds each case
+    python -m benchmarks.serve_load --seconds 2 --clients 4
 
-Every client asks the next question when the last one is answered: four rows explained for one that
-is only predicted, and now and then a file.
+Ten columns of numbers, three classes, naive Bayes. Every client asks the next question when the
+last one is answered. Beside requests and rows a second stands the processor time of the server for
+each request, which a busy machine changes little: one worker on a core of its own answers one
+request in that time.
 """
 
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
-import re
-import signal
-import subprocess
+import socket
 import sys
 import tempfile
 import threading
 import time
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-WARM_UP = 3.0  # seconds before memory and latency count
-BOUNDARY = "a-line-that-no-file-has"
+from benchmarks.serve_processes import Line, processor_seconds, request, started, workers_of
+
+COLUMNS, BATCH = 10, 1000
+ARROW = "application/vnd.apache.arrow.stream"
 
 
-@dataclass
-class Heard:
-    """What all clients have seen."""
-
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    errors: Counter[str] = field(default_factory=Counter)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def note(self, what: str, seconds: float, error: str | None) -> None:
-        with self.lock:
-            self.seconds.setdefault(what, []).append(seconds)
-            if error is not None:
-                self.errors[error] += 1
+def table(n: int = 5000) -> tuple[Any, Any]:
+    """Numbers that tell three classes apart, more or less."""
+    random = np.random.default_rng(0)
+    y = random.integers(0, 3, n)
+    X = random.normal(y[:, None] * (np.arange(COLUMNS) % 3), 2).round(4)
+    return X, np.array(["a", "b", "c"])[y]
 
 
-def made_up(folder: Path) -> Path:
-    """A naive Bayes of twelve columns and three classes."""
+def saved(folder: Path) -> Path:
+    """The model file."""
     import pandas as pd
 
     import posterior
 
-    random = np.random.default_rng(0)
-    y = random.integers(0, 3, 5000)
-    table = pd.DataFrame({f"x{j}": random.normal(y * (j % 3), 2) for j in range(8)})
-    for j in range(4):
-        table[f"word {j}"] = np.array(list("abcde"))[(y + random.integers(0, 3, 5000)) % 5]
-    path = folder / "made-up.posterior"
-    posterior.save(posterior.NaiveBayes().fit(table, np.array(["a", "b", "c"])[y]), path)
+    X, y = table()
+    names = [f"x{j}" for j in range(COLUMNS)]
+    path = folder / "speed.posterior"
+    posterior.save(posterior.NaiveBayes().fit(pd.DataFrame(X, columns=names), y), path)
     return path
 
 
-def rows_like(columns: list[dict[str, Any]], n: int) -> list[dict[str, Any]]:
-    """Rows in the ranges that the model knows."""
-    random = np.random.default_rng(1)
+def questions(path: str) -> dict[str, tuple[bytes, int]]:
+    """What is asked, and how many rows it has."""
+    import pyarrow as pa
+    from pyarrow import ipc
 
-    def cell(column: dict[str, Any]) -> Any:
-        if column["values"]:
-            return str(random.choice(column["values"]))
-        if column["kind"] == "text":
-            return "free lunch, call now"
-        low, high = column["low"] or 0.0, column["high"] or 1.0
-        return None if column["kind"] == "date" else round(random.uniform(low, high), 3)
-
-    return [{column["name"]: cell(column) for column in columns} for _ in range(n)]
-
-
-def questions(rows: list[dict[str, Any]]) -> list[tuple[str, str, bytes, str]]:
-    """(name, path, body, kind of body), to be asked in turn."""
-    plain = "application/json"
-    found = [
-        ("predict", "/api/predict", json.dumps({"rows": [row]}).encode(), plain)
-        if i % 5 == 0
-        else ("explain", "/api/explain", json.dumps({"row": row}).encode(), plain)
-        for i, row in enumerate(rows)
-    ]
-    lines = "\n".join(json.dumps(row) for row in rows)
-    head = 'Content-Disposition: form-data; name="file"; filename="rows.jsonl"'
-    body = f"--{BOUNDARY}\r\n{head}\r\n\r\n{lines}\r\n--{BOUNDARY}--\r\n".encode()
-    file = ("batch", "/api/batch", body, f"multipart/form-data; boundary={BOUNDARY}")
-    return [*found, file]
+    X, _ = table(BATCH)
+    names = [f"x{j}" for j in range(COLUMNS)]
+    rows = [dict(zip(names, row, strict=True)) for row in X.tolist()]
+    columns = {name: X[:, j].tolist() for j, name in enumerate(names)}
+    out = pa.BufferOutputStream()
+    with ipc.new_stream(out, (batch := pa.table(columns)).schema) as stream:
+        stream.write_table(batch)
+    return {
+        "one row": (request(path, json.dumps({"rows": rows[:1]}).encode()), 1),
+        "1,000 rows as objects": (request(path, json.dumps({"rows": rows}).encode()), BATCH),
+        "1,000 rows as columns": (request(path, json.dumps({"columns": columns}).encode()), BATCH),
+        "1,000 rows as Arrow": (request(path, out.getvalue().to_pybytes(), ARROW), BATCH),
+    }
 
 
-def client(port: int, asked: list[Any], first: int, until: float, heard: Heard) -> None:
-    """One client, from its first question until the time is over."""
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    turn = first
-    while time.monotonic() < until:
-        what, path, body, kind = asked[turn % len(asked)]
-        turn += 1
-        begun, error = time.perf_counter(), None
-        try:
-            line.request("POST", path, body, {"Content-Type": kind})
-            response = line.getresponse()
-            content = response.read()
-            if response.status != 200:
-                error = f"{response.status} {content[:80]!r}"
-        except OSError as problem:
-            error = repr(problem)
-            line.close()
-        heard.note(what, time.perf_counter() - begun, error)
-    line.close()
+def peer(port: int) -> None:
+    """A plain FastAPI handler, as it is written everywhere."""
+    import pandas as pd
+    import uvicorn
+    from fastapi import FastAPI
+    from pydantic import BaseModel
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = table()
+    names = [f"x{j}" for j in range(COLUMNS)]
+    model = make_pipeline(StandardScaler(), GaussianNB()).fit(pd.DataFrame(X, columns=names), y)
+    app = FastAPI()
+
+    class Rows(BaseModel):
+        rows: list[dict[str, float]]
+
+    @app.post("/predict")
+    def predict(question: Rows) -> list[dict[str, Any]]:
+        p = model.predict_proba(pd.DataFrame(question.rows, columns=names))
+        return [
+            {
+                "prediction": model.classes_[row.argmax()],
+                "posterior": dict(zip(model.classes_, row, strict=True)),
+            }
+            for row in p
+        ]
+
+    @app.get("/health")
+    async def health() -> dict[str, int]:
+        import os
+
+        return {"worker": os.getpid()}
+
+    config = uvicorn.Config(app, log_level="warning")
+    listening = socket.create_server(("127.0.0.1", port))
+    print(f"127.0.0.1:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
+    uvicorn.Server(config).run(sockets=[listening])
 
 
-def memory(process: int) -> float:
-    """What a process holds in memory, MB."""
-    status = Path(f"/proc/{process}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+) kB", status)
-    assert found is not None
-    return int(found.group(1)) / 1024
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What some clients have seen."""
+
+    seconds: list[float]  # of each request
+    wall: float
+    processor: float  # of the server
+    errors: int
 
 
-def run(port: int, asked: list[Any], clients: int, seconds: float) -> Heard:
-    heard, until = Heard(), time.monotonic() + seconds
-    threads = [
-        threading.Thread(target=client, args=(port, asked, 7 * i, until, heard))
-        for i in range(clients)
-    ]
+def measure(port: int, sent: bytes, clients: int, seconds: float, workers: set[int]) -> Measured:
+    times: list[list[float]] = [[] for _ in range(clients)]
+    errors = [0] * clients
+
+    def ask(i: int, until: float) -> None:
+        line = Line(port)
+        while (begun := time.perf_counter()) < until:
+            errors[i] += line.ask(sent)[0] != 200
+            times[i].append(time.perf_counter() - begun)
+        line.close()
+
+    before, begun = sum(map(processor_seconds, workers)), time.perf_counter()
+    threads = [threading.Thread(target=ask, args=(i, begun + seconds)) for i in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return heard
+    used = sum(map(processor_seconds, workers)) - before
+    each = [seconds for client in times for seconds in client]
+    return Measured(each, time.perf_counter() - begun, used, sum(errors))
 
 
-def measure(model: Path, clients: int, seconds: float) -> bool:
-    """Start a server, ask it, print what was found; whether no request failed."""
-    command = [sys.executable, "-m", "posterior", "serve", str(model), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            port = int(server.stderr.readline().rpartition(":")[2].split()[0])
-            line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-            line.request("GET", "/api/model")
-            columns = json.loads(line.getresponse().read())["columns"]
-            line.close()
-            asked = questions(rows_like(columns, 200))
-            run(port, asked, clients, WARM_UP)
-            before = memory(server.pid)
-            heard = run(port, asked, clients, seconds)
-            after = memory(server.pid)
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait(30)
-    total = sum(map(len, heard.seconds.values()))
-    print(
-        f"{clients} clients, {seconds:.0f} s: {total:,} requests, {total / seconds:,.0f} a second"
+def line_of(what: str, n_rows: int, found: Measured) -> str:
+    n = len(found.seconds)
+    p50, p99 = np.percentile(found.seconds, [50, 99])
+    cost = found.processor / n
+    return (
+        f"| {what} | {n / found.wall:,.0f} | {n * n_rows / found.wall:,.0f} | {1e3 * p50:.1f} ms | "
+        f"{1e3 * p99:.1f} ms | {1e6 * cost:,.0f} µs | {n_rows / cost:,.0f} | {found.errors} |"
     )
-    for what, times in sorted(heard.seconds.items()):
-        p50, p99 = np.percentile(times, [50, 99])
-        print(f"  {what:8} {len(times):7,}   p50 {1e3 * p50:6.0f} ms   p99 {1e3 * p99:6.0f} ms")
-    print(f"  memory   {before:.0f} MB at the start, {after:.0f} MB at the end")
-    print(f"  errors   {sum(heard.errors.values())} {dict(heard.errors)}")
-    return not heard.errors
+
+
+def compare(clients: int, seconds: float) -> None:
+    print("| | requests/s | rows/s | p50 | p99 | processor/request | rows/processor s | errors |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as folder:
+        model = str(saved(Path(folder)))
+        for n in (1, 2):
+            command = ["posterior", "serve", model, "--port", "0", "--workers", str(n)]
+            with started(command) as (_, port):
+                workers = workers_of(port, n)
+                for what, (sent, n_rows) in questions("/api/predict").items():
+                    measure(port, sent, clients, 0.5, workers)
+                    found = measure(port, sent, clients, seconds, workers)
+                    print(line_of(f"posterior, {n} worker(s), {what}", n_rows, found), flush=True)
+        with started(["benchmarks.serve_load", "--peer"]) as (_, port):
+            workers = workers_of(port, 1)
+            for what, (sent, n_rows) in list(questions("/predict").items())[:2]:
+                found = measure(port, sent, clients, seconds, workers)
+                print(line_of(f"FastAPI and scikit-learn, {what}", n_rows, found), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("model", nargs="?", type=Path)
-    parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--peer", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        model = given.model or made_up(Path(folder))
-        sys.exit(0 if measure(model, given.clients, given.seconds) else 1)
+    if given.peer:
+        peer(0)
+    else:
+        compare(given.clients, given.seconds)
 
 
 if __name__ == "__main__":

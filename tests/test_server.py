@@ -30,13 +30,12 @@ import duckdb
 import httpx
 import pyarrow as pa
 from pyarrow import parquet
-from starlette.datastructures import Headers
 
 import posterior
 from posterior.app import models
 from posterior.app.server import Limits, create_app
-from posterior.app.server.guard import Guard, names_of
-from posterior.app.server.server_app import STATIC, _bound
+from posterior.app.server.server_app import STATIC
+from posterior.app.server.serving import bound
 from posterior.estimators.pool.candidates import candidates
 from posterior.preprocessing.infer_roles import infer
 
@@ -487,59 +486,6 @@ def test_too_much_is_refused(empty: Path) -> None:
     assert list(empty.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("host", "heard"),
-    [
-        ("127.0.0.1:8000", True),
-        ("localhost:8000", True),
-        ("LOCALHOST", True),
-        ("[::1]:8000", True),
-        ("evil.example", False),
-        ("evil.example:8000", False),
-        ("127.0.0.1.evil.example", False),
-        ("localhost.evil.example:8000", False),
-        ("192.168.0.7:8000", False),
-        ("", False),
-    ],
-)
-def test_a_request_must_call_the_server_by_its_own_name(page: Page, host: str, heard: bool) -> None:
-    for path in ("/", "/health", "/api/model", "/static/main.js", "/openapi.json"):
-        assert page.get(path, headers={"Host": host}).status_code == (200 if heard else 403)
-
-
-@pytest.mark.parametrize(
-    ("headers", "heard"),
-    [
-        ({}, True),
-        ({"Origin": HOME}, True),
-        ({"Origin": "http://evil.example"}, False),
-        ({"Origin": "http://127.0.0.1:9999"}, False),
-        ({"Origin": "null"}, False),
-        ({"Sec-Fetch-Site": "same-origin"}, True),
-        ({"Sec-Fetch-Site": "cross-site"}, False),
-        ({"Sec-Fetch-Site": "same-site"}, False),
-    ],
-)
-def test_pages_of_other_sites_cannot_post(page: Page, headers: dict[str, str], heard: bool) -> None:
-    posts: list[tuple[str, dict[str, Any]]] = [
-        ("/api/predict", {"json": {"rows": [ROW]}}),
-        ("/api/batch", upload(as_csv(TABLE), "a.csv")),
-        ("/api/columns", upload(as_csv(TABLE), "a.csv")),
-    ]
-    for path, body in posts:
-        answer = page.post(path, headers=headers, **body)
-        assert answer.status_code == (200 if heard else 403)
-        assert "access-control-allow-origin" not in answer.headers
-
-
-def test_a_server_that_others_reach_is_called_by_number_or_name() -> None:
-    guard = Guard(create_app(), names_of("0.0.0.0"), Limits())
-    guard._check_host(Headers({"host": "192.168.0.7:8000"}))
-    with pytest.raises(Exception, match="own name"):
-        guard._check_host(Headers({"host": "evil.example"}))
-    assert "192.168.0.7" not in names_of("127.0.0.1")
-
-
 @pytest.mark.parametrize("path", ["/", "/health", "/static/main.js", "/nothing", "/api/train/x"])
 def test_every_answer_tells_the_browser_to_be_careful(page: Page, path: str) -> None:
     for headers in ({}, {"Host": "evil.example"}):
@@ -565,7 +511,7 @@ def test_no_path_of_a_request_reaches_the_file_system(page: Page) -> None:
 
 
 def test_documentation_needs_no_other_site(page: Page) -> None:
-    assert page.get("/docs").status_code == 404
+    assert page.get("/docs").status_code == 200
     assert page.get("/redoc").status_code == 404
     paths = page.get("/openapi.json").json()["paths"]
     wanted = {"/api/predict", "/api/explain", "/api/batch", "/api/train", "/api/model", "/health"}
@@ -702,7 +648,7 @@ def test_without_a_model_the_page_says_what_to_do() -> None:
 def test_a_port_that_is_taken_is_told_in_a_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         with pytest.raises(ValueError, match="Choose another port"):
-            _bound("127.0.0.1", taken.getsockname()[1])
+            bound("127.0.0.1", taken.getsockname()[1]).__enter__()
 
 
 def test_a_server_that_ends_takes_its_trainings_along(empty: Path) -> None:
@@ -712,3 +658,21 @@ def test_a_server_that_ends_takes_its_trainings_along(empty: Path) -> None:
             page.post("/api/train", **upload(as_csv(TABLE), "fish.csv", target="species"))
     assert time.monotonic() - begun < 30
     assert list(empty.iterdir()) == []
+
+
+def test_no_cell_of_a_csv_for_spreadsheets_is_a_formula(page: Page, tmp_path: Path) -> None:
+    harmful = ["=A1", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=A1", "=HYPERLINK(1)"]
+    harmless = ["-5.3", "+1,234", "-1,5", "-", "-2e-3", "-12 %", "a=b", "1-2", ""]
+    cells = [*harmful, *harmless[:-2], "1-2"]
+    columns = {"weight": [20.0] * len(cells), "=note": cells}
+    table = pa.table({**columns, **{name: [None] * len(cells) for name in ROW if name != "weight"}})
+    content = as_csv(table)
+    for raw, mark in (("false", "'"), ("true", "")):
+        answer = page.post("/api/batch", **upload(content, "a.csv", raw=raw))
+        found = list(csv.DictReader(io.StringIO(answer.text)))
+        written = [row[f"{mark}=note"] for row in found]
+        assert [w.strip("\t") for w in written[: len(harmful)]] == [
+            f"{mark}{cell}".strip("\t") for cell in harmful
+        ]
+        assert written[len(harmful) :] == cells[len(harmful) :]
+        assert all(0 <= float(row["p_sea bass"]) <= 1 for row in found)

@@ -94,6 +94,25 @@ def address(folder: Path, model: Any) -> Iterator[str]:
             assert server.wait(30) == 0 and said == ""
 
 
+TOKEN = "a-token-of-many-letters"
+
+
+@pytest.fixture(scope="module")
+def guarded(folder: Path, model: Any) -> Iterator[str]:
+    """A server with a token, under a path that its proxy does not take off."""
+    command = [sys.executable, "-m", "posterior", "serve", str(folder / "fish.posterior")]
+    options = ["--port", "0", "--token", TOKEN, "--root-path", "/fish"]
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            found = re.search(r"http://127\.0\.0\.1:\d+/fish", server.stderr.readline())
+            assert found is not None
+            yield found.group()
+        finally:
+            server.send_signal(signal.SIGINT)
+            assert server.wait(30) == 0
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     place = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -148,6 +167,57 @@ def answered(page: Page, act: Any) -> None:
     before = page.locator("html").get_attribute("data-answered") or ""
     act()
     expect(page.locator("html")).not_to_have_attribute("data-answered", before, timeout=PATIENCE)
+
+
+def test_the_page_asks_for_the_token_once_and_keeps_it_for_the_tab(
+    browser: Browser, guarded: str, fish: Path
+) -> None:
+    context = browser.new_context(accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(guarded)  # without a slash at its end
+    page.fill("#token-input", "this-is-another-token")
+    page.click("#token button")
+    expect(page.locator("#token .error")).to_contain_text("not the token")
+    page.fill("#token-input", TOKEN)
+    page.click("#token button")
+    expect(page.locator(".verdict")).to_be_visible(timeout=PATIENCE)
+    page.reload()
+    expect(page.locator(".verdict")).to_be_visible(timeout=PATIENCE)
+    assert page.locator("#token-input").count() == 0
+    page.click("#tab-batch")
+    page.set_input_files("#batch-file", fish)
+    page.click("#batch-start")
+    with page.expect_download():
+        page.click("#batch-download")
+    page.click("#tab-api")
+    expect(page.locator("#api pre").first).to_contain_text(f"{guarded}/api/predict")
+    assert TOKEN not in page.content()
+    page.click("#docs-link")
+    expect(page.locator(".route").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#limits")).to_contain_text("seconds until a question is answered")
+    assert all(url.startswith((guarded, f"blob:{guarded[:-5]}")) for url in asked)
+    other = context.new_page()  # another tab knows nothing
+    other.goto(guarded)
+    expect(other.locator("#token-input")).to_be_visible(timeout=PATIENCE)
+    context.close()
+
+
+def test_the_documentation_is_drawn_without_a_request_elsewhere(page: Page, address: str) -> None:
+    page.goto(f"{address}/docs")
+    expect(page.locator(".route").first).to_be_visible(timeout=PATIENCE)
+    shown_paths = page.locator(".route h2 code").all_inner_texts()
+    assert {"/api/predict", "/models/{name}/predict", "/metrics"} <= set(shown_paths)
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_the_page_tells_what_it_does_not_know(page: Page) -> None:
+    answered(page, lambda: page.locator(".unknown-box input").first.check())
+    expect(page.locator(".gaps")).to_contain_text("weight is unknown")
 
 
 def test_names_that_look_like_html_are_text(page: Page) -> None:

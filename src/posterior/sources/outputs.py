@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,16 @@ FORMATS = {
 }
 TEXT = ("csv", "tsv")  # formats in which a cell is what it looks like
 STDOUT = "-"
+FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+)  # what a formula may begin with
+NUMBER = re.compile(r"[+-]([0-9][0-9., ]*([eE][+-]?[0-9]+)?%?)?")  # of any country, or a dash alone
+NUMERIC = re.compile("u?int|float|double|halffloat|decimal|bool|date|time")
 
 
 class Writer(Protocol):
@@ -38,16 +49,25 @@ class Writer(Protocol):
 
 
 class Csv:
-    """A line a row; quotes where they are needed, and nowhere else."""
+    """A line a row; quotes where they are needed, and nowhere else.
 
-    def __init__(self, file: BinaryIO, names: list[str], delimiter: str) -> None:
+    Unless `raw`, a text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
+
+    def __init__(self, file: BinaryIO, names: list[str], delimiter: str, raw: bool = False) -> None:
         self._text = io.TextIOWrapper(file, "utf-8", newline="")
         self._lines = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
-        self._lines.writerow(names)
+        self._raw = raw
+        self._lines.writerow(names if raw else [_inert(name) for name in names])
 
     def write(self, piece: pa.Table) -> None:
-        columns = [column.to_pylist() for column in piece.columns]
+        columns = [self._cells(column) for column in piece.columns]
         self._lines.writerows(zip(*columns, strict=True))
+
+    def _cells(self, column: pa.ChunkedArray) -> list[Any]:
+        cells = column.to_pylist()
+        numbers = NUMERIC.match(str(column.type)) is not None
+        return cells if self._raw or numbers else [_inert(cell) for cell in cells]
 
     def close(self) -> None:
         self._text.detach()
@@ -67,6 +87,12 @@ class JsonLines:
         pass
 
 
+def _inert(cell: Any) -> Any:
+    """A cell that no spreadsheet runs; numbers stay as they are."""
+    harmful = isinstance(cell, str) and cell.startswith(FORMULA) and not NUMBER.fullmatch(cell)
+    return f"'{cell}" if harmful else cell
+
+
 def format_of(path: str) -> str:
     """The format that a file's ending names; of stdout, CSV."""
     if path == STDOUT:
@@ -80,12 +106,15 @@ def format_of(path: str) -> str:
     return FORMATS[ending]
 
 
-def write(path: str, pieces: Iterator[pa.Table]) -> int:
-    """Write a table as its pieces come, and say how many rows it has."""
+def write(path: str, pieces: Iterator[pa.Table], raw: bool = True) -> int:
+    """Write a table as its pieces come, and say how many rows it has.
+
+    Unless `raw`, CSV is written for spreadsheets: no text in it begins a formula.
+    """
     kind, out, n_rows = format_of(path), None, 0
     with _opened(path) as file:
         for piece in pieces:
-            out = out or _writer(file, kind, piece.schema)
+            out = out or _writer(file, kind, piece.schema, raw)
             out.write(piece)
             n_rows += piece.num_rows
         if out is not None:
@@ -93,7 +122,7 @@ def write(path: str, pieces: Iterator[pa.Table]) -> int:
     return n_rows
 
 
-def _writer(file: BinaryIO, kind: str, schema: pa.Schema) -> Writer:
+def _writer(file: BinaryIO, kind: str, schema: pa.Schema, raw: bool) -> Writer:
     if kind == "jsonl":
         return JsonLines(file)
     if kind == "parquet":
@@ -104,7 +133,7 @@ def _writer(file: BinaryIO, kind: str, schema: pa.Schema) -> Writer:
         from pyarrow import ipc
 
         return ipc.new_file(file, schema)
-    return Csv(file, schema.names, "\t" if kind == "tsv" else ",")
+    return Csv(file, schema.names, "\t" if kind == "tsv" else ",", raw)
 
 
 @contextmanager

@@ -85,6 +85,12 @@ ROWS_OUT = Annotated[
         "--out", "-o", metavar="FILE", help="Where the rows go, by its ending; - is CSV on stdout."
     ),
 ]
+RAW = Annotated[
+    bool,
+    typer.Option(
+        "--raw", help="CSV as it is; else a text such as =A1 gets a ' that keeps it from running."
+    ),
+]
 MODEL_OUT = Annotated[
     str | None, typer.Option("--out", "-o", metavar="MODEL", help="The model file to write.")
 ]

@@ -12,6 +12,7 @@ from posterior.app.cli import (
     model_commands,
     predict_commands,
     reporting,
+    serving,
     update_commands,
 )
 from posterior.app.cli.command import add_command
@@ -59,6 +60,6 @@ for function in (
     clustering.cluster,
     model_commands.sql,
     model_commands.javascript,
-    model_commands.serve,
+    serving.serve,
 ):
     add_command(app, function)

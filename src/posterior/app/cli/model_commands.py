@@ -1,9 +1,7 @@
-"""posterior inspect, sql, javascript, serve: a model file shown, as code, and over HTTP."""
+"""posterior inspect, sql, javascript: a model file shown, as a query, and as code."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -180,24 +178,3 @@ def _classes(model: Any) -> Any:
         return model.classes_
     clusters = isinstance(model, KMeans | MiniBatchKMeans)
     return models.classes(model, len(model.cluster_centers_)) if clusters else None
-
-
-def serve(
-    model: Annotated[
-        str | None, typer.Argument(help="Model file; without one, the page begins with training.")
-    ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen at.", min=0, max=65535)] = 8000,
-) -> Answer:
-    """Answer over HTTP, and on a page for people."""
-    if model is not None and not Path(model).is_file():
-        raise FileNotFoundError(2, "Expected a model file, and there is none", model)
-    try:
-        server = import_module("posterior.app.server")
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"Serving a model needs {error.name}, which is not installed: "
-            "python3 -m pip install 'posterior[serve]'."
-        ) from None
-    server.serve(model, host, port)
-    return Answer({"model": model, "host": host, "port": port})

@@ -11,6 +11,7 @@ from posterior.app.cli.command import (
     DATA,
     JSON,
     MODEL,
+    RAW,
     ROWS_OUT,
     SEED,
     SHEET,
@@ -52,6 +53,7 @@ def predict(
         list[str] | None,
         typer.Option("--threshold", metavar="CLASS=P", help="Answer a class from P on."),
     ] = None,
+    raw: RAW = False,
     sheet: SHEET = None,
     table: TABLE = None,
     json: JSON = False,
@@ -82,7 +84,7 @@ def predict(
     if json and out == outputs.STDOUT:
         rows = [row for piece in pieces() for row in piece.to_pylist()]
         return Answer({**facts, "rows": len(rows), "predictions": rows})
-    n_rows = outputs.write(out, pieces())
+    n_rows = outputs.write(out, pieces(), raw=raw)
     said = [] if out == outputs.STDOUT else [f"{counted(n_rows, 'row')} answered, in {out}"]
     if said and (cost or prior or threshold):
         said.append(f"answered: {decision}")

@@ -1,131 +1,37 @@
-"""Questions and answers of the API, and rows of JSON as tables."""
+"""Questions and answers of the API, but those of /predict."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from posterior.app.server.served_columns import Column
-from posterior.preprocessing.text_cells import MARKS
-from posterior.sources.files import MISSING, column_named
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-Cell: TypeAlias = bool | int | float | str | None
-Row: TypeAlias = Mapping[str, Cell]
-SHARES = Field(None, description="Shares of the classes other than the learned ones.")
-COSTS = Field(None, description="costs[truth][answer]: the price of an answer, for each truth.")
-
-THRESHOLDS = Field(None, description="Probabilities from which classes are answered.")
-
-
-def table_of(rows: Sequence[Row], columns: Sequence[Column], ignored: Collection[str]) -> pa.Table:
-    """A table of the columns; cells that a row does not name are missing.
-
-    Columns that the model has seen and does not read are left out; any other name is an error.
-    """
-    import pyarrow as pa
-
-    names = [column.name for column in columns]
-    known = {*names, *ignored}
-    for row in rows:
-        for name in row.keys() - known:
-            column_named(names, name)  # raises, with the nearest name
-    return pa.table({c.name: _column(c, [row.get(c.name) for row in rows]) for c in columns})
-
-
-def _column(column: Column, cells: Sequence[Cell]) -> Any:
-    import pyarrow as pa
-
-    if column.kind == "number":
-        return pa.array([_number(column, cell) for cell in cells], pa.float64())
-    if column.kind == "category":
-        spelled = {value.casefold(): value for value in column.values}
-        texts = (_text(cell) for cell in cells)
-        words = [None if t is None else _spelled(t, column.values, spelled) for t in texts]
-        return pa.array(words, pa.string())
-    return pa.array([_text(cell) for cell in cells], pa.string())
-
-
-def _spelled(text: str, values: Sequence[str], spelled: Mapping[str, str]) -> str:
-    """A word as the model has it: true is True."""
-    return text if text in values else spelled.get(text.casefold(), text)
-
-
-def _number(column: Column, cell: Cell) -> float | None:
-    name, marks = column.name, MISSING if column.written is None else MARKS
-    if cell is None or (isinstance(cell, str) and cell.strip() in marks):
-        return None
-    if isinstance(cell, str) and column.written is not None:
-        (written,) = column.written.values([cell])
-        if not math.isnan(written):
-            return float(written)
-    try:
-        value = float(cell)
-    except (ValueError, OverflowError):
-        raise ValueError(
-            f"Expected a number in column {name!r}, got {cell!r:.100}. Leave it empty if it is not "
-            "known."
-        ) from None
-    if math.isinf(value):
-        raise ValueError(f"Expected a finite number in column {name!r}, got {cell!r:.100}.")
-    return None if math.isnan(value) else value
-
-
-def _text(cell: Cell) -> str | None:
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return None
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    text = str(cell)
-    return None if text in MISSING else text
-
-
-Shares = dict[str, float]
-Costs = dict[str, dict[str, float]]
+from posterior.app.server.cells import Cell
+from posterior.app.server.questions import COSTS, SHARES, THRESHOLDS, Costs, Shares
 
 
 class Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Question(Request):
-    """Rows to be answered; cells that are left out or null are unknown."""
-
-    rows: list[dict[str, Cell]] = Field(min_length=1)
-    priors: Shares | None = SHARES
-    costs: Costs | None = COSTS
-    thresholds: Shares | None = THRESHOLDS
-
-
 class Why(Request):
     """A row to be explained."""
 
     row: dict[str, Cell]
-    priors: Shares | None = SHARES
-    costs: Costs | None = COSTS
-    thresholds: Shares | None = THRESHOLDS
+    priors: Shares | None = Field(None, description=SHARES)
+    costs: Costs | None = Field(None, description=COSTS)
+    thresholds: Shares | None = Field(None, description=THRESHOLDS)
     of: str | None = Field(None, description="A class; by default the most probable one.")
     against: str | None = Field(None, description="Another; by default the runner-up.")
 
 
-class Prediction(BaseModel):
-    """The answer: the most probable class, or as costs or thresholds say."""
+class Identity(BaseModel):
+    """The model that answered: its classes are in their order."""
 
-    answer: str
-    posterior: dict[str, float]
-    expected_costs: dict[str, float] | None = None
-
-
-class Predictions(BaseModel):
-    predictions: list[Prediction]
+    name: str
+    version: str | None
+    hash: str | None
+    classes: list[str]
 
 
 class TermFacts(BaseModel):
@@ -137,9 +43,16 @@ class TermFacts(BaseModel):
     weight: float
 
 
-class Explanation(Prediction):
+class Explanation(BaseModel):
     """log odds = start + Σ weights + correction, of one class against another."""
 
+    model: Identity
+    prediction: str
+    answer: str = Field(description="The prediction under its old name, until 0.3.")
+    posterior: Shares
+    expected_costs: Shares | None
+    missing: list[str] = Field(description="Columns without a value in this row.")
+    unseen: list[str] = Field(description="Columns with a category new to the model.")
     of: str
     against: str | None
     started: str = Field(description="What the start is: the prior, or the scores of a typical row")
@@ -171,6 +84,7 @@ class ModelFacts(BaseModel):
     evidence: bool
     documents: bool
     version: str
+    hash: str | None
 
 
 class FileFacts(BaseModel):
@@ -195,6 +109,22 @@ class TrainingFacts(BaseModel):
 
 
 class Health(BaseModel):
+    """Whether the process lives; with the token, more."""
+
     status: Literal["ok"] = "ok"
-    version: str
-    model: str | None
+    version: str | None = None
+    model: str | None = None
+    worker: int | None = None
+
+
+class Readiness(Identity):
+    """A model that is served, and what is wrong with its file since."""
+
+    problem: str | None
+
+
+class Ready(BaseModel):
+    """Whether questions can be answered; with the token, by which models."""
+
+    status: Literal["ready"] = "ready"
+    models: list[Readiness] | None = None

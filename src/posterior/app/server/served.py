@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from msgspec import Raw
 from sklearn.base import is_classifier
 
 from posterior.app import explanations, models
 from posterior.app.decisions import Decision, log_prior, posterior, shift, threshold_values
-from posterior.app.server.api_schema import Row, table_of
+from posterior.app.server.cells import Cell, Reading
+from posterior.app.server.questions import ModelIdentity, encode
 from posterior.app.server.served_columns import Column, columns_of
 from posterior.data import validate
 from posterior.data.names import plain
@@ -24,24 +27,36 @@ from posterior.sources.learned_types import Types
 if TYPE_CHECKING:
     import pyarrow as pa
 
+QUICK = 0.005  # seconds of a row that the event loop may wait for
+
 
 class Served:
     """A fitted model, its columns and its classes."""
 
-    def __init__(self, model: Any, name: str = "model") -> None:
+    def __init__(
+        self,
+        model: Any,
+        name: str = "model",
+        *,
+        version: str | None = None,
+        hash: str | None = None,
+    ) -> None:
         if not hasattr(model, "predict_proba"):
             raise ValueError(
                 "Expected a model that gives probabilities, to serve it, got "
                 f"{type(model).__name__}."
             )
         self.model = model
-        self.name = name
+        self.name, self.version, self.hash = name, version, hash
         self.columns: tuple[Column, ...] = columns_of(model)
         self.documents = models.reads_documents(model)
         self.target = models.target_of(model)
         self.log_prior = log_prior(model)
         self.additive = self.documents or explanations.is_additive(model)
         self.roles: Roles | None = models.roles_of(model)
+        self.reading = Reading(self.columns, self.ignored())
+        self.identity = ModelIdentity(name, version, hash, self.classes)
+        self.told = cast(ModelIdentity, Raw(encode(self.identity)))  # encoded once for all
 
     @cached_property
     def classes(self) -> list[str]:
@@ -78,9 +93,38 @@ class Served:
         numbers = {c.name: "double" for c in self.columns if c.kind == "number"}
         return models.types_learned(self.model) or numbers
 
-    def rows(self, rows: Sequence[Row]) -> Any:
-        """Rows of JSON as the model takes them."""
-        return self.read(table_of(rows, self.columns, self.ignored()))
+    @cached_property
+    def is_quick(self) -> bool:
+        """Whether one row takes so little time that other requests may wait for it."""
+        try:
+            typical = {column.name: column.typical for column in self.columns}
+            for _ in range(2):  # the first prediction of a process imports and compiles
+                begun = time.perf_counter()
+                self.record_posterior(self.reading.record(typical))
+            return time.perf_counter() - begun < QUICK
+        except (ValueError, TypeError):
+            return False
+
+    def record_posterior(self, record: Mapping[str, Cell]) -> Floats:
+        """p(k | x) of one row, given as the model reads it, (k,)."""
+        if self._by_place:
+            cells = [np.nan if cell is None else cell for cell in record.values()]
+            return np.asarray(self.model.predict_proba(np.array([cells], np.float64))[0])
+        if self._reads_records:
+            return np.asarray(self.model.predict_proba_one(record))
+        question = self.reading.rows([record])
+        return self.posterior(self.read(question.table))[0]
+
+    @cached_property
+    def _reads_records(self) -> bool:
+        """Whether the model reads a row without a frame."""
+        return not self.documents and hasattr(self.model, "predict_proba_one")
+
+    @cached_property
+    def _by_place(self) -> bool:
+        """Whether the model reads an array of numbers, and knows its columns by their places."""
+        numbers = all(column.kind == "number" for column in self.columns)
+        return numbers and not models.columns(self.model)
 
     def read(self, table: pa.Table) -> Any:
         """A table as the model takes it."""
@@ -91,7 +135,7 @@ class Served:
             column = table.column(column_named(table.column_names, name))
             return [text or "" for text in column.to_pylist()]
         X = models.features(self.model, table)
-        if models.columns(self.model) or any(c.kind != "number" for c in self.columns):
+        if not self._by_place:
             return X
         cells = [np.asarray(column.to_numpy(), np.float64) for column in X.columns]
         return np.column_stack(cells)

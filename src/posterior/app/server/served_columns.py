@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,7 +20,6 @@ from posterior.statistics.cross_products import CrossSums
 
 Kind: TypeAlias = Literal["number", "category", "date", "text"]
 
-MOST = 500  # values of a category that are listed
 WIDE = 3.0  # standard deviations of a class that a range covers, where no more is known
 
 
@@ -35,14 +34,16 @@ class Column:
     typical: float | str | None = None
     whole: bool = False  # whether all numbers seen were
     values: tuple[str, ...] = ()
+    complete: bool = False  # whether these are all that training had
     written: Written | None = None  # how people write the numbers
 
 
 def columns_of(model: Any) -> tuple[Column, ...]:
     """The columns that a fitted model reads, in its order."""
     if isinstance(model, Classifier):
-        known = [_values(member) for member in model.members_.values()]
-        values = {name: words for each in known[::-1] for name, words in each.items()}
+        known = [each for member in model.members_.values() for each in _values(member).values()]
+        ranked = sorted(known, key=lambda column: column.complete)
+        values = {column.name: column for column in ranked}
         return tuple(_of_role(role, values) for role in model.columns_read)
     if isinstance(model, TableClassifier):
         return tuple(_of_role(role, _values(model)) for role in model.columns_read)
@@ -58,38 +59,45 @@ def columns_of(model: Any) -> tuple[Column, ...]:
     return _of_numbers(model, names)
 
 
-def _of_role(role: ColumnRole, values: dict[str, tuple[str, ...]]) -> Column:
+def _of_role(role: ColumnRole, known: dict[str, Column]) -> Column:
     if role.role in (MANY_VALUED, "text", "word"):
         return Column(role.name, "text")
     if role.role in ("number", "date"):
         kind: Kind = "number" if role.role == "number" else "date"
         whole = not any("." in example or "e" in example for example in role.examples)
         return Column(role.name, kind, role.low, role.high, role.mean, whole, written=role.written)
-    listed = values.get(role.name, tuple(sorted(role.examples)))
+    found = known.get(role.name)
+    listed = tuple(sorted(role.examples)) if found is None else found.values
     if role.role == "boolean":  # as roles write them
         listed = tuple(sorted({value.lower() for value in listed}))
     usual = next((e for e in role.examples if e in listed), listed[0] if listed else None)
-    return Column(role.name, "category", typical=usual, values=listed[:MOST])
+    complete = found is not None and found.complete
+    return Column(role.name, "category", typical=usual, values=listed, complete=complete)
 
 
-def _values(model: Any) -> dict[str, tuple[str, ...]]:
-    """The words of each column of a table, where the model inside remembers them."""
+def _values(model: Any) -> dict[str, Column]:
+    """The columns of words of a table, where the model inside remembers them."""
+    return {column.name: column for column in _of_inside(model) if column.values}
+
+
+def _of_inside(model: Any) -> tuple[Column, ...]:
     if model.reads == "numbers":
-        return {
-            column.name: tuple(sorted(filter(None, (column.reference, *column.levels))))
-            for column in model.numbers_.columns
-            if isinstance(column, Levels)
-        }
+        return tuple(_of_levels(c) for c in model.numbers_.columns if isinstance(c, Levels))
     if isinstance(model.model_, Additive):
         names = [str(name) for name in model.model_.feature_names_in_]
-        return {c.name: c.values for c in _of_tables(model.model_, names) if c.values}
+        return _of_tables(model.model_, names)
     if hasattr(model.model_, "plan_"):
         names = [str(name) for name in model.model_.feature_names_in_]
-        return {c.name: c.values for c in _of_families(model.model_, names) if c.values}
+        return _of_families(model.model_, names)
     if isinstance(model.model_, KNeighborsClassifier):
-        X = model.model_.fitted_.rows.X
-        return {c.name: c.values for c in _of_examples(X, []) if c.values}
-    return {}
+        return _of_examples(model.model_.fitted_.rows.X, [])
+    return ()
+
+
+def _of_levels(column: Levels) -> Column:
+    """A column of words that became numbers; rare ones may share a place, and have no name."""
+    values = tuple(sorted(filter(None, (column.reference, *column.levels))))
+    return Column(column.name, "category", values=values, complete=not column.rare)
 
 
 def _of_families(model: Any, names: list[str]) -> tuple[Column, ...]:
@@ -111,8 +119,9 @@ def _of_tables(model: Additive, names: list[str]) -> tuple[Column, ...]:
     for j, cuts in zip(numbers, reader.cuts, strict=True):
         if len(cuts):
             found[j] = _number(names[j], *(float(cuts[i]) for i in (0, -1, len(cuts) // 2)))
-    for j, values in zip(categories, reader.values, strict=True):
-        found[j] = _category(names[j], values, weight[j][1 : 1 + len(values)])
+    for j, values, shared in zip(categories, reader.values, reader.shared, strict=True):
+        counts = weight[j][1 : 1 + len(values)]
+        found[j] = replace(_category(names[j], values, counts), complete=not shared)
     return tuple(found[j] for j in range(len(names)))
 
 
@@ -143,7 +152,8 @@ def _of_statistics(statistics: Any, names: list[str]) -> tuple[Column, ...]:
 def _of_encoded(column: Any) -> Column:
     """A column of a model of numbers that were made of words."""
     if hasattr(column, "levels"):
-        return Column(column.name, "category", typical=column.levels[0], values=column.levels)
+        levels = column.levels
+        return Column(column.name, "category", typical=levels[0], values=levels, complete=True)
     return Column(column.name, "number", typical=column.fill)
 
 
@@ -182,8 +192,8 @@ def _of_cells(name: str, cells: Array) -> Column:
 
 def _category(name: str, values: Array, counts: Array) -> Column:
     usual = str(plain(values[int(np.argmax(counts))])) if len(values) else None
-    listed = tuple(str(plain(value)) for value in values[:MOST])
-    return Column(name, "category", typical=usual, values=listed)
+    listed = tuple(str(plain(value)) for value in values)
+    return Column(name, "category", typical=usual, values=listed, complete=True)
 
 
 def _number(name: str, low: float, high: float, middle: float) -> Column:

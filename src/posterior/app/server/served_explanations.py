@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from posterior.app import explanations
-from posterior.app.server.api_schema import Row
+from posterior.app.server.cells import Row
 from posterior.app.server.served import Served
 from posterior.data.typing import Array, Floats
 from posterior.estimators import TableClassifier

@@ -1,24 +1,31 @@
-"""The application, with guard, API and page, and how it is served on a port."""
+"""The application: monitor, guard, API and page."""
 
 from __future__ import annotations
 
-import os
-import socket
-import sys
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Response
 
-from posterior.app import models
+from posterior.app.server.access import Access
 from posterior.app.server.api import Api
-from posterior.app.server.guard import LOOPBACK, Guard, names_of
-from posterior.app.server.refusals import Limits, RequestError, add_handlers
+from posterior.app.server.api_description import describe
+from posterior.app.server.guard import Guard
+from posterior.app.server.limits import Limits
+from posterior.app.server.metrics import Metrics
+from posterior.app.server.monitor import AccessLog, Monitor
+from posterior.app.server.predict_route import PredictRoute
+from posterior.app.server.refusals import RequestError, add_handlers
 from posterior.app.server.served import Served
+from posterior.app.server.served_models import Fixed, ServedModels
+from posterior.app.server.trainings import Trainings
 
 STATIC = Path(__file__).parent / "static"
 MEDIA = {
@@ -27,16 +34,15 @@ MEDIA = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-WAITING = 5  # seconds that a connection may be silent between two requests
-MOST_CONNECTIONS = 500
 
 
 def create_app(
     model: Any = None,
     *,
     name: str = "model",
-    hosts: Collection[str] = LOOPBACK,
+    access: Access | None = None,
     limits: Limits | None = None,
+    root_path: str = "",
 ) -> FastAPI:
     """The page and the API of a model, as an ASGI application.
 
@@ -46,30 +52,65 @@ def create_app(
         Without one, the page begins with training.
     name : str
         What the page calls it.
-    hosts : names
-        By which a request may call this server; see `guard.names_of`.
+    access : Access, optional
+        Who is let in.
     limits : Limits, optional
+    root_path : str
+        Where a proxy puts the application, such as `/spam`.
     """
     limits = limits or Limits()
-    api = Api(None if model is None else Served(model, name), limits, _version())
+    models = ServedModels([] if model is None else [Fixed(Served(model, name))])
+    folder = Path(tempfile.gettempdir()) / f"posterior-{token_hex(8)}"  # made by the first training
+    trainings = Trainings(folder, limits)
+
+    def clean() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+    return application(
+        models, trainings, Metrics(), access or Access(), limits, root_path=root_path, ended=clean
+    )
+
+
+def application(
+    models: ServedModels,
+    trainings: Trainings,
+    metrics: Metrics,
+    access: Access,
+    limits: Limits,
+    *,
+    root_path: str = "",
+    log: AccessLog | None = None,
+    ended: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """An application of parts that are there."""
+    api = Api(models, trainings, metrics, limits, _version())
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        metrics.expect(models)
+        watch = asyncio.create_task(models.watch(metrics.refreshed))
         yield
+        watch.cancel()
+        with suppress(asyncio.CancelledError):
+            await watch
         api.close()
+        ended()
 
     app = FastAPI(
         title="posterior",
         summary="P(y | x), and why.",
         version=api.version,
-        docs_url=None,  # their assets would come from elsewhere
+        docs_url=None,  # their assets would come from elsewhere; the page has its own
         redoc_url=None,
         lifespan=lifespan,
     )
     add_handlers(app)
     app.include_router(api.router)
     _add_page(app)
-    app.add_middleware(Guard, names=hosts, limits=limits)
+    describe(app, limits, access, root_path)
+    app.add_middleware(PredictRoute, asked=api)
+    app.add_middleware(Guard, access=access, limits=limits, root_path=root_path)
+    app.add_middleware(Monitor, metrics=metrics, log=log)
     return app
 
 
@@ -81,10 +122,14 @@ def _add_page(app: FastAPI) -> None:
     async def page() -> Response:
         return Response(assets["index.html"], media_type=MEDIA[".html"])
 
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return Response(assets["docs.html"], media_type=MEDIA[".html"])
+
     @app.get("/static/{name}", include_in_schema=False)
     async def asset(name: str) -> Response:
         if name not in assets:
-            raise RequestError("There is nothing at this address.", 404)
+            raise RequestError("There is nothing at this address.", 404, "address")
         return Response(assets[name], media_type=MEDIA[Path(name).suffix])
 
 
@@ -93,42 +138,3 @@ def _version() -> str:
         return version("posterior")
     except PackageNotFoundError:  # read from a source tree that was never installed
         return "0+unknown"
-
-
-def serve(
-    model: str | os.PathLike[str] | None = None, host: str = "127.0.0.1", port: int = 8000
-) -> None:
-    """Serve a model file until somebody ends it; port 0 is any that is free."""
-    name = "" if model is None else Path(model).name
-    app = create_app(
-        None if model is None else models.load(str(model)), name=name, hosts=names_of(host)
-    )
-    with _bound(host, port) as listening:
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listening.getsockname()[1]}"
-        print(f"posterior serves {name or 'its page'} at {url} (Ctrl+C ends it)", file=sys.stderr)
-        sys.stderr.flush()
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=WAITING,
-            timeout_graceful_shutdown=WAITING,
-            limit_concurrency=MOST_CONNECTIONS,
-        )
-        try:
-            uvicorn.Server(config).run(sockets=[listening])
-        except KeyboardInterrupt:
-            pass
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
-    except OSError as error:
-        raise ValueError(
-            f"Expected to listen at {host}, port {port}, but: {error.strerror}. Choose another "
-            "port, or 0 for any that is free."
-        ) from None

@@ -6,7 +6,7 @@ import csv
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,6 +17,7 @@ import numpy as np
 from posterior.app import tables
 from posterior.app.decisions import Decision
 from posterior.app.server.api_schema import FileFacts
+from posterior.app.server.predicting import Predicted
 from posterior.app.server.refusals import RequestError
 from posterior.app.server.served import Served
 from posterior.preprocessing.column_roles import role_of
@@ -117,9 +118,11 @@ def answer_file(
     costs: Mapping[str, Mapping[str, float]] | None,
     thresholds: Mapping[str, float] | None = None,
     only: bool,
+    raw: bool,
     most: int,
+    told: Callable[[Served, Predicted], None],
 ) -> int:
-    """Write the answers of a file, some rows at a time, and say how many there are."""
+    """Write the predictions of a file, some rows at a time, and say how many there are."""
     decision, seen = served.decision(costs, thresholds), 0
 
     def answered() -> Iterator[pa.Table]:
@@ -128,19 +131,25 @@ def answer_file(
             seen += read.num_rows
             if seen > most:
                 raise RequestError(f"Expected at most {most:,} rows in a file, got more.", 413)
-            answers = _answers(served, read, priors, decision)
+            found = _predicted(served, read, priors, decision)
+            told(served, found)
+            answers = _answers(served, found)
             before = written if out.suffix == ".csv" else read
             yield outputs.as_table(answers) if only else outputs.beside(before, answers)
 
     try:
-        return outputs.write(str(out), answered())
+        return outputs.write(str(out), answered(), raw=raw)
     except OSError:  # its words name a path
         raise RequestError("Expected a file that can be read to its end.") from None
 
 
-def _answers(
+def _predicted(
     served: Served, table: pa.Table, priors: Mapping[str, float] | None, decision: Decision
-) -> dict[str, Any]:
+) -> Predicted:
     p = served.posterior(served.read(table), priors)
-    answers: dict[str, Any] = {"predicted": np.array(served.classes)[decision.codes(p)]}
-    return answers | {f"p_{label}": p[:, k] for k, label in enumerate(served.classes)}
+    return Predicted(p, decision.codes(p), None, served.reading.noted(table))
+
+
+def _answers(served: Served, found: Predicted) -> dict[str, Any]:
+    answers: dict[str, Any] = {"predicted": np.array(served.classes)[found.codes]}
+    return answers | {f"p_{label}": found.posterior[:, k] for k, label in enumerate(served.classes)}

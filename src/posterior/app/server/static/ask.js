@@ -25,13 +25,21 @@ function bars(answer, classes) {
   ];
 }
 
+// What the model did not know about the row.
+function gaps(answer) {
+  const lines = [["unseen", "has a category that training did not have"], ["missing", "is unknown"]]
+    .filter(([key]) => answer[key].length > 0 && !(key === "missing" && answer.missing.length > 5))
+    .map(([key, text]) => `${answer[key].join(", ")} ${text}`);
+  return lines.length === 0 ? null : make("p", { className: "note gaps" }, `${lines.join("; ")}.`);
+}
+
 function verdict(answer, model) {
-  const p = answer.posterior[answer.answer];
+  const p = answer.posterior[answer.prediction];
   const costs = answer.expected_costs;
   const said = costs === null ? percent(p)
-    : `${percent(p)}, expected cost ${plain(costs[answer.answer])}`;
+    : `${percent(p)}, expected cost ${plain(costs[answer.prediction])}`;
   return make("p", { className: "verdict" },
-    model.target ? make("span", {}, `${model.target}:`) : null, make("strong", {}, answer.answer), make("span", {}, said));
+    model.target ? make("span", {}, `${model.target}:`) : null, make("strong", {}, answer.prediction), make("span", {}, said));
 }
 
 function neighborTable(neighbors) {
@@ -96,7 +104,7 @@ export function askView(place, model) {
 
   function show() {
     const { answer } = state;
-    put(answerCard, make("h2", {}, "Posterior"), verdict(answer, model), bars(answer, classes));
+    put(answerCard, make("h2", {}, "Posterior"), verdict(answer, model), bars(answer, classes), gaps(answer));
     const head = make("h2", {}, "Why");
     const choice = make("div", { className: "choose" }, chooser("of", "class"), "rather than", chooser("against", "other class"),
       make("select", { "aria-label": "order", onchange: (event) => { state.order = event.target.value; picture(); } },

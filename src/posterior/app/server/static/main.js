@@ -5,6 +5,7 @@ import { askView } from "./ask.js";
 import { batchView } from "./batch.js";
 import { make, put, told } from "./dom.js";
 import * as server from "./server.js";
+import { withToken } from "./token.js";
 import { trainView } from "./train.js";
 
 const TABS = ["ask", "batch", "train", "api"];
@@ -23,7 +24,7 @@ function open(name) {
 
 async function load() {
   try {
-    const model = await server.model();
+    const model = await withToken(byId("token"), server.model);
     document.title = `${model.name} · posterior`;
     const size = model.documents ? "texts" : `${model.columns.length} columns`;
     put(byId("about"), `${model.name} · ${model.model} of ${size}, ${model.classes.length} classes`);
@@ -36,6 +37,15 @@ async function load() {
       first ? put(place, make("p", {}, "There is no model yet: train one first.")) : told(place, error);
     return !first;
   }
+}
+
+// A choice between models, where there are several.
+async function choose() {
+  const models = await server.models().catch(() => []);
+  const select = byId("models");
+  select.hidden = models.length < 2;
+  put(select, models.map(({ name }) => make("option", { value: name }, name)));
+  select.addEventListener("change", () => use(select.value));
 }
 
 async function use(id) {
@@ -56,5 +66,6 @@ document.querySelector("[role=tablist]").addEventListener("keydown", (event) => 
 trainView(byId("train"), use);
 const wanted = location.hash.slice(1);
 const loaded = await load();
+await choose();
 open(TABS.includes(wanted) ? wanted : loaded ? "ask" : "train");
 document.documentElement.dataset.ready = "yes";

@@ -1,13 +1,17 @@
 """A training in a process of its own, so that questions never wait for it, and it can be ended.
 
-It reads what to do as JSON from standard input, and writes a line of JSON for each step.
+It reads what to do as a line of JSON from standard input, and writes one for each step; it ends
+when its input does, which is when the server is killed.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
 import sys
+import threading
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,12 +60,19 @@ def _tell(**facts: Any) -> None:
     print(json.dumps(facts), flush=True)
 
 
+def _end_with_input() -> None:
+    os.read(sys.stdin.fileno(), 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def main() -> None:
     """Train as asked; an error is one sentence."""
     warnings.simplefilter("ignore")
     _tell(step="reading")
+    task = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_input, daemon=True).start()
     try:
-        summary = train(**json.load(sys.stdin))
+        summary = train(**task)
     except MemoryError:
         _tell(error="The memory of this machine is too small for that.")
     except (ValueError, TypeError, csv.Error) as error:
