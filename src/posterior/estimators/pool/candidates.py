@@ -37,11 +37,10 @@ COVARIANCE_COLUMNS = 1000
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
-LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
+LOGISTIC_DOCUMENTS = 150_000  # times classes
 SPARSE, OF_ALL = "logistic-sparse", "-all"  # keys of models that read all columns of a wide table
 SIMPLE = ("naive-bayes", "discriminant", "logistic")  # whose cost is that of some passes
 ADDITIVE_TABLES = 10_000  # pairs of columns × classes, where rounds are chosen in every fold anew
-FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,17 +284,13 @@ def _searched(roles: Roles, n_rows: int, n_classes: int) -> int | None:
 def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """Models of words, or of letters where the documents are single words."""
     letters = roles.by_letters
-    read: dict[str, Any] = {"min_df": 2}
-    unit = "words"
-    if letters:
-        read |= {"analyzer": "char_wb", "ngram_range": (1, 4)}
-        unit = "pieces of up to four letters"
+    read: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (1, 4)} if letters else {}
+    unit = "pieces of up to four letters" if letters else "words"
 
     def candidate(
         model: str, name: str, kind: Kind, simplicity: int, settings: str, most: int | None = None
     ) -> Candidate:
-        terms = read if most is None else {**read, "min_df": FREQUENT}
-        text = TextClassifier(model, weighting=UNIT_LOG_COUNTS, **terms)
+        text = TextClassifier(model, weighting=UNIT_LOG_COUNTS, **read)
         classifier = TableClassifier(text, roles, reads="documents")
         return Candidate(f"text-{model}", name, kind, simplicity, settings, classifier, most)
 
@@ -307,6 +302,13 @@ def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         "generative",
         1,
         f"How often {unit} occur, {damped}, drawn from one urn a class" + chosen,
+    )
+    complement = candidate(
+        "complement",
+        "Complement naive Bayes",
+        "generative",
+        2,
+        f"How often {unit} occur, {damped}, drawn from one urn of all other classes" + chosen,
     )
     contrast = candidate(
         "contrast",
@@ -331,7 +333,6 @@ def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         f"Log odds linear in {unit}, each as free as it is telling in naive Bayes, C = 100.",
         None if n_rows <= most else most,
     )
-    several = (
-        [contrast] if n_classes > 2 else []
-    )  # of two classes each is all that the other is not
-    return [multinomial, *several, bernoulli, logistic]
+    if n_classes == 2:  # each is all that the other is not
+        return [multinomial, bernoulli, logistic]
+    return [multinomial, complement, contrast, bernoulli, logistic]
