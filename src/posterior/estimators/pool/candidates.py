@@ -22,6 +22,7 @@ from posterior.estimators import (
     NaiveBayes,
     TextClassifier,
 )
+from posterior.estimators.pool.shrunken_logistic import MOST, shrunken_logistic
 from posterior.estimators.pool.sparse_logistic import sparse_logistic
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import MOST_LEVELS
@@ -38,7 +39,8 @@ PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 150_000  # times classes
-SPARSE, OF_ALL = "logistic-sparse", "-all"  # keys of models that read all columns of a wide table
+SPARSE, SHRUNKEN = "logistic-sparse", "logistic-shrunken"  # keys of models that choose among all
+OF_ALL = "-all"  # columns of a wide table, and of those that read all
 SIMPLE = ("naive-bayes", "discriminant", "logistic")  # whose cost is that of some passes
 ADDITIVE_TABLES = 10_000  # pairs of columns × classes, where rounds are chosen in every fold anew
 
@@ -69,11 +71,22 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
 def of_wide(
     roles: Roles, kept: Roles, many_tell: bool, n_rows: int, n_classes: int
 ) -> list[Candidate]:
-    """All models of the columns that are kept of many, and the one that chooses among all.
+    """All models of the columns that are kept of many, and those that choose among all.
 
     Where more of them tell than are kept, simple models of all columns come beside these.
     """
-    most = int(LOGISTIC_CELLS / (width(roles) * (n_classes if n_classes > 2 else 1)))
+    outputs = n_classes if n_classes > 2 else 1
+    most = int(LOGISTIC_CELLS / (width(roles) * outputs))
+    shrunken = Candidate(
+        SHRUNKEN,
+        "Empirical Bayes logistic regression",
+        "discriminative",
+        3,
+        "Log odds linear in standardized columns, each coefficient as free as its column's likely "
+        "effect; how many have one, and how large, is learned from all columns together.",
+        shrunken_logistic(roles),
+        int(LOGISTIC_CELLS / (min(width(roles), MOST) * outputs)),
+    )
     sparse = Candidate(
         SPARSE,
         "Sparse logistic regression",
@@ -89,13 +102,13 @@ def of_wide(
         for c in (_of_tables(roles, n_rows, n_classes) if many_tell else [])
         if c.key in SIMPLE or (c.key == "neighbors" and width(roles) <= COVARIANCE_COLUMNS)
     ]
-    tables = len(kept.table) ** 2 / 2 * (n_classes if n_classes > 2 else 1)
+    tables = len(kept.table) ** 2 / 2 * outputs
     several = [
         c
         for c in candidates(kept, n_rows, n_classes)
         if tables <= ADDITIVE_TABLES or not c.key.startswith("additive")
     ]
-    return [*several, sparse, *every]
+    return [*several, shrunken, sparse, *every]
 
 
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
