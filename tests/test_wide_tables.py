@@ -12,7 +12,7 @@ from scipy.stats import norm
 from posterior import Classifier, LogisticRegression, NaiveBayes, load, save
 from posterior.app.report.facts import study
 from posterior.app.report.page import render
-from posterior.estimators.pool.candidates import SPARSE
+from posterior.estimators.pool.candidates import SHRUNKEN, SPARSE
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.screening import LEAST, MOST, Screening, is_wide
 from posterior.estimators.table_classifier import Readings, TableClassifier
@@ -28,7 +28,7 @@ from posterior.preprocessing.infer_roles import infer
 
 N, COLUMNS, TELLING, SHIFT = 200, 1000, 5, 0.7
 FEWER = 210  # just enough to be screened
-MODELS = ["naive-bayes", "logistic", SPARSE]
+MODELS = ["naive-bayes", "logistic", SHRUNKEN, SPARSE]
 
 
 def made(n: int = N, columns: int = COLUMNS, shift: float = SHIFT, seed: int = 0) -> pd.DataFrame:
@@ -310,6 +310,57 @@ def test_weights_count_rows_of_a_wide_table():
     one = Classifier(models=models).fit(wide, "y", sample_weight=weight)
     other = Classifier(models=models).fit(repeated, "y")
     np.testing.assert_array_equal(one.predict_proba(fresh), other.predict_proba(fresh))
+
+
+def test_where_nothing_is_found_the_shares_of_the_classes_are_all_that_is_said():
+    table = made(60, FEWER, shift=0.0, seed=20)
+    model = Classifier(models=MODELS).fit(table, "y")
+    shares = table["y"].value_counts(normalize=True)[model.classes_]
+    fresh = made(5, FEWER, seed=30)
+    expected = np.tile(shares, (5, 1))
+    np.testing.assert_allclose(model.predict_proba(fresh), expected, rtol=1e-12)
+    assert set(model.weights_.values()) == {0.0}
+
+
+def test_a_pool_that_found_nothing_is_stored_and_explains_itself(tmp_path):
+    model = Classifier(models=MODELS).fit(made(60, FEWER, shift=0.0, seed=20), "y")
+    fresh = made(3, FEWER, seed=30)
+    save(model, tmp_path / "nothing.posterior")
+    again = load(tmp_path / "nothing.posterior")
+    np.testing.assert_array_equal(again.predict_proba(fresh), model.predict_proba(fresh))
+    joint = model.evidence(fresh).log_joint()
+    expected = np.log(model.predict_proba(fresh))
+    np.testing.assert_allclose(joint[:, 1] - joint[:, 0], expected[:, 1] - expected[:, 0])
+
+
+# ---- a logistic regression of likely effects ----
+
+
+def test_columns_too_weak_to_be_sure_of_tell_together():
+    """Twenty effects of 3.5 standard errors each: by themselves few of them are beyond chance."""
+    random = np.random.default_rng(19)
+    y = random.integers(0, 2, 2300)
+    X = random.standard_normal((2300, 600))
+    X[:, :20] += 0.2 * (2 * y - 1)[:, None]
+    table = pd.DataFrame(X, columns=[f"c{j}" for j in range(600)]).assign(y=y)
+    model = Classifier(models=[SHRUNKEN]).fit(table[:300], "y")
+    assert np.mean(model.predict(table[300:]) == y[300:]) > 0.74  # 0.81 is the best possible
+
+
+def test_columns_of_words_and_several_classes_have_likely_effects():
+    random = np.random.default_rng(21)
+    y = random.integers(0, 3, 400)
+    table = made(400, 250, shift=0.0).drop(columns="y")
+    table["c0"] += y
+    told = np.where(random.random(400) < 0.8, y, random.integers(0, 3, 400))
+    table["word"] = np.array(["low", "middle", "high"])[told]
+    model = Classifier(models=[SHRUNKEN]).fit(table[:300].assign(y=y[:300]), "y")
+    assert {"c0", "word"} <= {column.name for column in model.columns_read}
+    assert len(model.columns_read) < 20
+    assert np.mean(model.predict(table[300:]) == y[300:]) > 0.75
+    joint = model.evidence(table[300:305]).log_joint()
+    gap = joint - np.log(model.predict_proba(table[300:305]))
+    np.testing.assert_allclose(gap, gap[:, :1] * np.ones(3), atol=1e-9)
 
 
 # ---- a sparse logistic regression ----

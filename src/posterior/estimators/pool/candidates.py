@@ -23,6 +23,7 @@ from posterior.estimators import (
     NaiveBayes,
     TextClassifier,
 )
+from posterior.estimators.pool.shrunken_logistic import MOST, shrunken_logistic
 from posterior.estimators.pool.sparse_logistic import sparse_logistic
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.numbers import MOST_LEVELS
@@ -38,13 +39,13 @@ COVARIANCE_COLUMNS = 1000
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
-LOGISTIC_DOCUMENTS = 20_000  # times classes; where there are more,
-SPARSE, OF_ALL = "logistic-sparse", "-all"  # keys of models that read all columns of a wide table
+LOGISTIC_DOCUMENTS = 150_000  # times classes
+SPARSE, SHRUNKEN = "logistic-sparse", "logistic-shrunken"  # keys of models that choose among all
+OF_ALL = "-all"  # columns of a wide table, and of those that read all
 SIMPLE = ("naive-bayes", "discriminant", "logistic")  # whose cost is that of some passes
 QUICK = ("naive-bayes", "logistic", "additive", "text-multinomial", "text-logistic", SPARSE)
 QUICK_CELLS = 2e6  # rows × columns × classes that an additive model takes some seconds for
 ADDITIVE_TABLES = 10_000  # pairs of columns × classes, where rounds are chosen in every fold anew
-FREQUENT = 5  # documents must have a word for it to have a coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,22 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
 def of_wide(
     roles: Roles, kept: Roles, many_tell: bool, n_rows: int, n_classes: int
 ) -> list[Candidate]:
-    """All models of the columns that are kept of many, and the one that chooses among all.
+    """All models of the columns that are kept of many, and those that choose among all.
 
     Where more of them tell than are kept, simple models of all columns come beside these.
     """
-    most = int(LOGISTIC_CELLS / (width(roles) * (n_classes if n_classes > 2 else 1)))
+    outputs = n_classes if n_classes > 2 else 1
+    most = int(LOGISTIC_CELLS / (width(roles) * outputs))
+    shrunken = Candidate(
+        SHRUNKEN,
+        "Empirical Bayes logistic regression",
+        "discriminative",
+        3,
+        "Log odds linear in standardized columns, each coefficient as free as its column's likely "
+        "effect; how many have one, and how large, is learned from all columns together.",
+        shrunken_logistic(roles),
+        int(LOGISTIC_CELLS / (min(width(roles), MOST) * outputs)),
+    )
     sparse = Candidate(
         SPARSE,
         "Sparse logistic regression",
@@ -93,13 +105,13 @@ def of_wide(
         for c in (_of_tables(roles, n_rows, n_classes) if many_tell else [])
         if c.key in SIMPLE or (c.key == "neighbors" and width(roles) <= COVARIANCE_COLUMNS)
     ]
-    tables = len(kept.table) ** 2 / 2 * (n_classes if n_classes > 2 else 1)
+    tables = len(kept.table) ** 2 / 2 * outputs
     several = [
         c
         for c in candidates(kept, n_rows, n_classes)
         if tables <= ADDITIVE_TABLES or not c.key.startswith("additive")
     ]
-    return [*several, sparse, *every]
+    return [*several, shrunken, sparse, *every]
 
 
 def quick(listed: Sequence[Candidate], cells: int, n_classes: int) -> list[Candidate]:
@@ -295,17 +307,13 @@ def _searched(roles: Roles, n_rows: int, n_classes: int) -> int | None:
 def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """Models of words, or of letters where the documents are single words."""
     letters = roles.by_letters
-    read: dict[str, Any] = {"min_df": 2}
-    unit = "words"
-    if letters:
-        read |= {"analyzer": "char_wb", "ngram_range": (1, 4)}
-        unit = "pieces of up to four letters"
+    read: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (1, 4)} if letters else {}
+    unit = "pieces of up to four letters" if letters else "words"
 
     def candidate(
         model: str, name: str, kind: Kind, simplicity: int, settings: str, most: int | None = None
     ) -> Candidate:
-        terms = read if most is None else {**read, "min_df": FREQUENT}
-        text = TextClassifier(model, weighting=UNIT_LOG_COUNTS, **terms)
+        text = TextClassifier(model, weighting=UNIT_LOG_COUNTS, **read)
         classifier = TableClassifier(text, roles, reads="documents")
         return Candidate(f"text-{model}", name, kind, simplicity, settings, classifier, most)
 
@@ -317,6 +325,13 @@ def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         "generative",
         1,
         f"How often {unit} occur, {damped}, drawn from one urn a class" + chosen,
+    )
+    complement = candidate(
+        "complement",
+        "Complement naive Bayes",
+        "generative",
+        2,
+        f"How often {unit} occur, {damped}, drawn from one urn of all other classes" + chosen,
     )
     contrast = candidate(
         "contrast",
@@ -341,7 +356,6 @@ def _of_texts(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         f"Log odds linear in {unit}, each as free as it is telling in naive Bayes, C = 100.",
         None if n_rows <= most else most,
     )
-    several = (
-        [contrast] if n_classes > 2 else []
-    )  # of two classes each is all that the other is not
-    return [multinomial, *several, bernoulli, logistic]
+    if n_classes == 2:  # each is all that the other is not
+        return [multinomial, bernoulli, logistic]
+    return [multinomial, complement, contrast, bernoulli, logistic]

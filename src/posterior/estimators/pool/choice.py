@@ -13,9 +13,10 @@ import numpy as np
 from posterior.data.blas_threads import one_blas_thread
 from posterior.data.table import Table
 from posterior.data.typing import Floats
-from posterior.estimators.pool import sparse_logistic
+from posterior.estimators.pool import shrunken_logistic, sparse_logistic
 from posterior.estimators.pool.candidates import (
     OF_ALL,
+    SHRUNKEN,
     SPARSE,
     Candidate,
     candidates,
@@ -25,12 +26,13 @@ from posterior.estimators.pool.candidates import (
 from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.screening import Screening, is_wide
-from posterior.estimators.pool.weighing import Trial, answered, together
+from posterior.estimators.pool.weighing import Trial, answered, shares, together
 from posterior.evaluation.held_out import HeldOut, floored
 from posterior.preprocessing.roles import Roles
 
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
 AHEAD = 1.0  # standard errors: the best of ten models looks better than it is
+DOUBTED = 2.5  # the same of a pool of which most models know no more than the shares of the classes
 POOL = "pool"
 QUICK = "quick"  # models that are asked for without naming them
 TIMES = {  # that models take beside a simple one, about: so that who watches knows the time left
@@ -58,16 +60,12 @@ class Runner:
     raw: HeldOut  # as the model says
     held_out: HeldOut  # at the sharpness, or by the weights, that other rows chose
     seconds: float
+    nothing: bool = False  # whether the shares of the classes are all that it says
 
     @property
     def alone(self) -> bool:
         """Whether it is one model."""
         return self.candidate is not None
-
-    @property
-    def losses(self) -> Floats:
-        """-log p(y | x) of each row."""
-        return self.held_out.losses()["log_loss"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,9 +89,13 @@ class Race:
         With a tolerance, the simplest model that is ahead by so much less.
         """
         together, alone = self.runners[-1], [each for each in self.runners if each.alone]
+        if together.nothing:
+            return together
         if together.alone:
             return self.best
-        near = [each for each in alone if behind(each, together) <= tolerance - AHEAD]
+        near = [
+            each for each in alone if behind(each.held_out, together.held_out) <= tolerance - AHEAD
+        ]
         if not tolerance:
             return min(near, key=lambda each: each.held_out.log_loss, default=together)
         return min(near, key=lambda e: (e.simplicity, e.held_out.log_loss), default=together)
@@ -106,18 +108,18 @@ class Race:
                 "model": np.array([each.name for each in ranked], object),
                 "log loss": np.array([each.held_out.log_loss for each in ranked]),
                 "accuracy": np.array([each.held_out.accuracy for each in ranked]),
-                "behind": np.array([behind(each, ranked[0]) for each in ranked]),
+                "behind": np.array([behind(each.held_out, ranked[0].held_out) for each in ranked]),
                 "": np.array(["<- kept" if each is kept else "" for each in ranked], object),
             }
         )
 
 
-def behind(each: Runner, best: Runner) -> float:
-    """The mean difference of two losses row by row, in standard errors of it."""
-    apart = each.losses - best.losses
+def behind(each: HeldOut, best: HeldOut) -> float:
+    """The mean difference of two log losses row by row, in standard errors of it."""
+    apart: Floats = each.losses()["log_loss"] - best.losses()["log_loss"]
     if len(apart) == 0:
         return 0.0
-    mean = float(np.average(apart, weights=best.held_out.weight))
+    mean = float(np.average(apart, weights=best.weight))
     error = float(apart.std(ddof=1) / np.sqrt(len(apart))) if len(apart) > 1 else 0.0
     return mean / error if error > 0 else (0.0 if mean <= 0 else np.inf)
 
@@ -159,8 +161,9 @@ def race(
         raise ValueError(f"Expected a table that some model can read, but: {said}")
     if progress is not None:
         progress("compared", sum(times), sum(times))
-    runners = (*found, *all_together(found, rows))
-    return Race(runners, tuple(failures), columns, rows, screening is not None)
+    screened = screening is not None
+    runners = (*found, *all_together(found, rows, screened))
+    return Race(runners, tuple(failures), columns, rows, screened)
 
 
 def tried(candidate: Candidate, rows: DealtRows, screening: Screening | None) -> Trial:
@@ -168,6 +171,8 @@ def tried(candidate: Candidate, rows: DealtRows, screening: Screening | None) ->
     name, member = candidate.name, candidate.classifier
     if screening is None or candidate.key.endswith(OF_ALL):
         return Trial.of(name, member, rows)
+    if candidate.key == SHRUNKEN:
+        return shrunken_logistic.trial(name, member, rows)
     if candidate.key == SPARSE:
         return sparse_logistic.trial(name, member, rows)
     return screening.trial(name, member)
@@ -193,7 +198,7 @@ def alone(candidate: Candidate, trial: Trial, rows: DealtRows, seconds: float) -
     return Runner(*told, (trial,), raw, together([trial], rows), seconds)
 
 
-def all_together(found: Sequence[Runner], rows: DealtRows) -> list[Runner]:
+def all_together(found: Sequence[Runner], rows: DealtRows, screened: bool) -> list[Runner]:
     """The pool, where there are several."""
     if len(found) < 2:
         return []
@@ -202,8 +207,22 @@ def all_together(found: Sequence[Runner], rows: DealtRows) -> list[Runner]:
     held_out = together(trials, rows)
     simplicity = 1 + max(each.simplicity for each in found)
     seconds = time.perf_counter() - started + sum(each.seconds for each in found)
+    nothing = screened and found_nothing(held_out, found, rows)
+    if nothing:
+        held_out = shares(rows)
     told = POOL, "All together", POOL, simplicity, POOLED, None
-    return [Runner(*told, trials, held_out, held_out, seconds)]
+    return [Runner(*told, trials, held_out, held_out, seconds, nothing)]
+
+
+def found_nothing(held_out: HeldOut, found: Sequence[Runner], rows: DealtRows) -> bool:
+    """Whether a pool is not ahead of the shares of the classes, row by row.
+
+    Among very many columns chance finds some that seem to tell, and a model that believes them;
+    what really tells is seen by most models.
+    """
+    known = shares(rows)
+    ahead = [behind(each.held_out, known) < 0 for each in found]
+    return behind(held_out, known) > -(AHEAD if np.mean(ahead) >= 0.5 else DOUBTED)
 
 
 class quiet(warnings.catch_warnings):  # noqa: N801

@@ -192,7 +192,7 @@ class Classifier(Pool):
         """What was learned in a race of models; of an array, columns are known by their places."""
         kept = tried.chosen(self.tolerance)
         owner = Columns(type(self).__name__)
-        fitted = pooled(kept.trials, rows, places or owner).without_idle()
+        fitted = pooled(kept.trials, rows, places or owner, nothing=kept.nothing).without_idle()
         fitted = replace(fitted, roles=roles, read_by=tried.columns)
         names = tuple(column.name for column in _read(fitted))
         if tried.screened:

@@ -43,11 +43,21 @@ class Trial:
 
 
 def pooled(
-    trials: Sequence[Trial], rows: DealtRows, columns: Columns, shrinkage: float = EVENLY
+    trials: Sequence[Trial],
+    rows: DealtRows,
+    columns: Columns,
+    shrinkage: float = EVENLY,
+    nothing: bool = False,
 ) -> FittedPool:
-    """The pool of some members, by the weights of least loss on the rows held out."""
-    found = weights_of(trials, rows, shrinkage)
-    held_out = together(trials, rows, shrinkage)
+    """The pool of some members, by the weights of least loss on the rows held out.
+
+    Where nothing was found, no member counts, and the shares of the classes are all there is.
+    """
+    if nothing:
+        found, held_out = PoolWeights(np.zeros(len(trials)), log_shares(rows)), shares(rows)
+    else:
+        found = weights_of(trials, rows, shrinkage)
+        held_out = together(trials, rows, shrinkage)
     alone = [answered(floored(trial.said), rows) for trial in trials]
     losses = Table(
         {
@@ -65,6 +75,18 @@ def answered(log_proba: Floats, rows: DealtRows) -> HeldOut:
     index = rows.held_out
     weight = None if rows.weight is None else rows.weight[index]
     return HeldOut(log_proba, rows.codes[index], rows.classes, rows.folds[index], weight)
+
+
+def log_shares(rows: DealtRows) -> Floats:
+    """Of the classes, in all rows, (k,)."""
+    counts = np.bincount(rows.codes, rows.weight, len(rows.classes))
+    return np.asarray(np.log(counts / counts.sum()))
+
+
+def shares(rows: DealtRows) -> HeldOut:
+    """What the shares of the classes say of the rows held out."""
+    said = np.tile(log_shares(rows), (len(rows.held_out), 1))
+    return answered(floored(said), rows)
 
 
 def weights_of(trials: Sequence[Trial], rows: DealtRows, shrinkage: float = EVENLY) -> PoolWeights:
