@@ -18,6 +18,8 @@ from sklearn.metrics import average_precision_score, confusion_matrix, log_loss,
 
 from posterior.app.report.facts import Study, facts, study
 from posterior.app.report.learned_section import learned_members
+from posterior.app.report.learning_section import learning_curves
+from posterior.estimators.pool.fold_models import FoldModels
 from posterior.preprocessing.infer_roles import infer
 from posterior.selection.comparison import compare
 from posterior.sources.files import read
@@ -178,6 +180,19 @@ def test_learning_curves_compare_both_kinds_at_growing_sizes(told: dict[str, Any
         assert sizes == sorted(set(sizes)) and len(sizes) >= (4 if curve is curves[0] else 6)
         losses = [point["log_loss"]["value"] for point in curve["points"]]
         assert losses[-1] < losses[0]
+
+
+def test_a_curve_has_no_point_where_rows_are_fewer_than_the_neighbors_that_vote() -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": random.normal(size=120)})
+    frame["target"] = np.where(frame["a"] + random.normal(size=120) > 0, "yes", "no")
+    frame["b"] = random.normal(size=120)
+    found = compare(frame, "target", models=["neighbors"])
+    k = found.classifier.members_["Nearest neighbors"].model_.n_neighbors_
+    models = FoldModels.of(found.classifier.fitted_, found.rows.dealt)
+    learning = learning_curves(found.rows, models, "Nearest neighbors", [], 0)
+    assert k > 96 / 4 and learning is not None  # of four fifths of the rows
+    assert min(point.rows for point in learning.curves[0].points) >= k
 
 
 def test_rows_with_missing_cells_are_told_apart(told: dict[str, Any]) -> None:

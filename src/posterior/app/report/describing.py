@@ -239,6 +239,8 @@ def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters
 
 def coefficients(model: str, classifier: TableClassifier) -> Parameters:
     """Log odds per standard deviation, or of a level against the usual one."""
+    if classifier.model_.l1_ratio:
+        return _selected(model, classifier)
     table = classifier.model_.summary(LEVEL).coefficients
     names = [str(name) for name in classifier.numbers_.names()]
     scaled = {c.name for c in classifier.numbers_.columns if isinstance(c, ScaledNumber)}
@@ -264,6 +266,22 @@ def coefficients(model: str, classifier: TableClassifier) -> Parameters:
         )
     n_parameters = int(classifier.model_.coef_.size + classifier.model_.intercept_.size)
     return Parameters(model, LEVEL, lines[:MOST], n_parameters)
+
+
+def _selected(model: str, classifier: TableClassifier) -> Parameters:
+    """Coefficients that a penalty has selected, which have no standard errors."""
+    coef, names = classifier.model_.coef_, classifier.numbers_.names()
+    labels = [str(label) for label in classifier.classes_[-len(coef) :]]
+    rest = str(classifier.classes_[0]) if len(coef) == 1 else "the others"
+    places = np.argwhere(coef)
+    ranked = places[np.argsort(-np.abs(coef[tuple(places.T)]), kind="stable")]
+    rows = [
+        ParameterFacts(
+            str(names[j]), "log odds", f"{labels[k]} against {rest}", float(coef[k, j]), None, None
+        )
+        for k, j in ranked[:MOST]
+    ]
+    return Parameters(model, LEVEL, rows, int(coef.size + classifier.model_.intercept_.size))
 
 
 def _number(value: float) -> float | None:

@@ -61,15 +61,14 @@ def _chosen(models: FoldModels, name: str) -> tuple[LearningCurve, Measure | Non
         tested.append(test)
         for step in STEPS:
             kept = rest[::step]  # sorted by class and content: all classes have their share
-            copy = models.copies[fold]
-            if step > 1:
-                try:
-                    gone = np.setdiff1d(np.arange(len(rows.codes)), kept)
-                    copy = learned_without(models.fitted, rows, gone)
-                except (ValueError, np.linalg.LinAlgError):  # too few rows for some member
-                    continue
-            with quiet():
-                scores = copy.scores(models.given(test))
+            gone = np.setdiff1d(np.arange(len(rows.codes)), kept)
+            try:
+                with quiet():
+                    copy = models.copies[fold]
+                    copy = copy if step == 1 else learned_without(models.fitted, rows, gone)
+                    scores = copy.scores(models.given(test))
+            except (ValueError, np.linalg.LinAlgError):  # too few rows for some member
+                continue
             found.setdefault(step, []).append(floored(log_softmax(scores, axis=1)))
     points, losses = [], dict[int, Floats]()
     for step, parts in sorted(found.items(), reverse=True):

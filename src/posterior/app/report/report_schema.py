@@ -12,6 +12,12 @@ import math
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Literal
 
+from posterior.app.report.learned_schema import Dependence as Dependence
+from posterior.app.report.learned_schema import FeatureEvidence as FeatureEvidence
+from posterior.app.report.learned_schema import Importance as Importance
+from posterior.app.report.learned_schema import LearnedMember as LearnedMember
+from posterior.app.report.learned_schema import ParameterFacts as ParameterFacts
+from posterior.app.report.learned_schema import Parameters as Parameters
 from posterior.app.report.section_schema import (
     Alert,
     Associations,
@@ -163,26 +169,6 @@ class LearningCurves:
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureEvidence:
-    """How much a column matters to the chosen model, on rows that it never saw."""
-
-    name: str
-    weight: float  # mean |what it adds to the log odds of the own class against the next|, in nats
-    log_loss_rise: float  # when the model has to predict without it; below zero, it is in the way
-    log_loss_rise_error: float | None  # the standard error of this mean over rows
-
-
-@dataclass(frozen=True, slots=True)
-class Importance:
-    """What the chosen model loses without each column, row by row; columns as in `evidence`."""
-
-    rows: list[int]  # numbers in the file of the rows asked about; drawn by class if not all
-    log_loss: list[float]  # of each of them, with all columns
-    log_loss_rises: list[list[float]]  # by column, then by row
-    weights: list[list[float]]  # the same of the weight of evidence
-
-
-@dataclass(frozen=True, slots=True)
 class TextTerms:
     """The words that speak most for each class, by class."""
 
@@ -258,48 +244,6 @@ class MissingFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class ParameterFacts:
-    """One parameter with its interval; the most informative ones first."""
-
-    feature: str
-    parameter: str  # mean, variance, share of a value, log odds per unit, ...
-    group: str  # class, or "a against b"
-    value: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    model: str
-    level: float  # 0.95
-    rows: list[ParameterFacts]  # at most 100
-    n_parameters: int  # of the whole model
-
-
-@dataclass(frozen=True, slots=True)
-class Dependence:
-    """Which column depends on which, beside the class."""
-
-    columns: list[str]
-    parents: list[list[int] | None]  # by place among the columns; None of one that is left out
-
-
-@dataclass(frozen=True, slots=True)
-class LearnedMember:
-    """A model that counts in the chosen one, or is it, and what it has learned from all rows."""
-
-    name: str
-    weight: float  # that its log probabilities are multiplied by
-    share: float  # of all weights
-    sentence: str
-    effects: list[ColumnEffect]  # of an additive model, the most important columns
-    pairs: list[PairEffect]
-    dependence: Dependence | None  # of a network
-    parameters: Parameters | None
-
-
-@dataclass(frozen=True, slots=True)
 class Snippet:
     """How to use the model."""
 
@@ -345,7 +289,7 @@ class Facts:
     choice: Choice
     reliability: list[Reliability]  # the chosen model; also before calibration, if it was
     decisions: Decisions
-    confusion: list[list[int]]  # rows of class i that were taken for class j
+    confusion: list[list[int]]  # rows of class i that were predicted as class j
     roc: list[RankCurve]  # two classes: one curve (the smaller class); several: the 10 largest
     precision_recall: list[RankCurve]
     learning: LearningCurves | None
@@ -360,9 +304,7 @@ class Facts:
     predictions: Predictions
     how: list[str] = field(default_factory=list)  # how the numbers were made, sentences
     importance: Importance | None = None  # behind `evidence`
-    learned: list[LearnedMember] = field(
-        default_factory=list
-    )  # of the chosen model, heaviest first
+    learned: list[LearnedMember] = field(default_factory=list)  # members, the heaviest first
     alerts: list[Alert] = field(default_factory=list)  # above all else, the most serious first
     column_shares: list[ColumnShares] = field(default_factory=list)  # most informative first
     associations: Associations | None = None
