@@ -98,7 +98,8 @@ def run(*arguments: object) -> Any:
 
 def filled(command: Any, data: Path, model: Path, out: Path) -> Iterator[object]:
     """The arguments and options that a command wants."""
-    given = {"data": [data], "model": [model], "models_to_merge": [model, model]}
+    given = {"data": [data], "model": [model], "models": [model]}
+    given["models_to_merge"] = [model, model]
     options = {"target": "y", "out": out, "row": 1, "k": 2}
     for parameter in command.params:
         if parameter.param_type_name == "argument":
@@ -133,7 +134,7 @@ def test_every_command_ends_or_refuses_a_table(
 
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize(
-    "name", [n for n in COMMANDS if {"model", "models_to_merge"} & set(arguments(n))]
+    "name", [n for n in COMMANDS if {"model", "models", "models_to_merge"} & set(arguments(n))]
 )
 def test_every_command_refuses_what_is_no_model(
     name: str, kind: str, model: Path, tmp_path: Path
@@ -144,7 +145,7 @@ def test_every_command_refuses_what_is_no_model(
 
 
 def test_every_command_that_takes_a_table_or_a_model_is_tried() -> None:
-    known = {"data", "model", "models_to_merge"}
+    known = {"data", "model", "models", "models_to_merge"}
     assert [name for name in COMMANDS if not known & set(arguments(name))] == []
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 import sys
@@ -112,8 +111,6 @@ def run_worker(
     server = uvicorn.Server(config)
     if end is not None:
         threading.Thread(target=_end, args=(server, end), daemon=True).start()
-    gc.collect()
-    gc.freeze()  # what is loaded stays: looking through it costs batches a third of their time
     ready()
     try:
         server.run(sockets=[listening])

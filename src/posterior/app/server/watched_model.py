@@ -29,7 +29,7 @@ class WatchedModel:
         self._seen = _signature(path)
         try:
             self.served = self._read()
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             if not self._good.exists():
                 raise
             self.served = served_from(self._good, name)
@@ -46,7 +46,7 @@ class WatchedModel:
             return "same"
         try:
             served = self._read()
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             self._seen = signature  # until it changes once more
             self._refuse(error)
             return "refused"
@@ -66,7 +66,12 @@ class WatchedModel:
             shutil.copyfile(self._path, copy)
             served = served_from(copy, self.name)
             os.replace(copy, self._good)
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            reason = error.strerror or sentence(error)
+            raise ValueError(
+                f"Expected to read the model file {self._path}, but: {reason}."
+            ) from None
+        except ValueError as error:
             raise ValueError(sentence(error).replace(str(copy), str(self._path))) from None
         finally:
             copy.unlink(missing_ok=True)
