@@ -197,16 +197,17 @@ def _shown(facts: Facts) -> list[Any]:
     """The answer, the comparison, and what to look at."""
     from rich.text import Text
 
+    from posterior.app.report.flag_groups import grouped
+
     data = facts.data
     head = (
         f"{data.source}: {data.file_rows:,} rows, {len(data.columns)} columns, "
         f"{len(facts.classes)} classes of {facts.target}"
     )
     suspects = facts.choice.suspects
-    found = [flag for column in data.columns for flag in column.flags]
+    found = [flag for _, flag in grouped(data.columns)]
     leaks = [f"! {flag.text}" for flag in found if flag.kind == "leak"]
     flags = [flag for flag in found if flag.kind != "leak"]
-    flags.sort(key=lambda flag: flag.severity != "warning")
     lines = [f"{'!' if flag.severity == 'warning' else '-'} {flag.text}" for flag in flags]
     missed = [f"{failure.name} was left out: {failure.reason}" for failure in facts.failures]
     parts: list[Any] = [Text(head), ""]
