@@ -127,22 +127,26 @@ def sql(
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            "--keep", metavar="COLUMN", help="Stands beside the answer, as a key; may be repeated."
+            "--keep",
+            metavar="COLUMN",
+            help="Column to keep in the result, as a key; may be repeated.",
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="COLUMN", help="Names of what the model reads, in its order."
+            "--column", metavar="COLUMN", help="Name of a column the model reads, in its order."
         ),
     ] = None,
     explain: Annotated[
         bool,
-        typer.Option("--explain", "--evidence", help="Add what each column says for each class."),
+        typer.Option(
+            "--explain", "--evidence", help="Add the evidence of each column for each class."
+        ),
     ] = False,
     json: JSON = False,
 ) -> Answer:
-    """Write the model as a query, to answer where the rows are."""
+    """Write the model as a SQL query, to predict inside a database."""
     from posterior.sql import to_sql
 
     known = models.load(model)
@@ -161,7 +165,7 @@ def sql(
 
 
 def javascript(model: MODEL, json: JSON = False) -> Answer:
-    """Write the model as a JavaScript module, to answer in a page or in Node."""
+    """Write the model as a JavaScript module, to predict in a page or in Node."""
     from posterior.javascript import to_javascript
 
     text = to_javascript(models.load(model))
@@ -189,7 +193,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen at.", min=0, max=65535)] = 8000,
 ) -> Answer:
-    """Answer over HTTP, and on a page for people."""
+    """Serve predictions over HTTP, with a web page."""
     if model is not None and not Path(model).is_file():
         raise FileNotFoundError(2, "Expected a model file, and there is none", model)
     try:

@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 ASKED_TARGET = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", metavar="COLUMN", help="The column to predict; of a model, its labels."
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column to predict; with --against, the labels.",
     ),
 ]
 FILES = ("report.html", "report.json", "model_card.json", "model.posterior")
@@ -62,11 +65,16 @@ def report(
     ] = None,
     bands: BANDS = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the files go.")
+        str | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write the files to."),
     ] = None,
     subgroup: Annotated[
         list[str] | None,
-        typer.Option("--subgroup", metavar="COLUMN", help="Score by its values; may be repeated."),
+        typer.Option(
+            "--subgroup",
+            metavar="COLUMN",
+            help="Also report scores by value of this column; may be repeated.",
+        ),
     ] = None,
     read_as: READ_AS = None,
     keep: KEPT = None,
@@ -81,7 +89,7 @@ def report(
 ) -> Answer:
     """Compare models of a table, pick one, and write a page about it.
 
-    The page says how good the model is, and why it answers as it does. Beside it are written all
+    The page says how good the model is, and why it predicts what it does. Beside it are written all
     its numbers (JSON), the model and its card. With --against, what has changed since the model
     was learned: drift of columns and probabilities, and performance where the labels are there.
     """
