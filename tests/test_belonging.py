@@ -382,7 +382,7 @@ def flags(table: pd.DataFrame, target: str, kind: str) -> list[tuple[str, str, s
 def test_names_that_repeat_suggest_a_group():
     ((name, severity, text),) = flags(storms(), "status", "group")
     assert (name, severity) == ("name", "warning")
-    assert text.endswith("by --group name.")
+    assert text.endswith(": to hold them out together, --group name.")
     assert flags(storms().rename(columns={"name": "path"}), "status", "group")[0][:2] == (
         "path",
         "note",

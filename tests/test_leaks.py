@@ -263,13 +263,13 @@ def test_rows_that_belong_together_are_evidence_once() -> None:
 
 def test_a_class_that_was_cut_from_a_number_suspects_the_number() -> None:
     (text,) = suspects(births(), "weight").values()
-    assert text.startswith("grams alone tells weight in 100.0% of rows")
+    assert text.startswith("grams alone predicts weight in 100.0% of rows")
 
 
 def test_what_only_one_class_can_have_is_suspected_where_most_of_it_has_it() -> None:
     found = suspects(cards(), "card")
     assert list(found) == ["spent"]  # loans, too, are had by one class, but by few of it
-    assert found["spent"].startswith("spent is other than 0 in ")
+    assert found["spent"].startswith("spent differs from 0 in ")
 
 
 def test_one_value_of_a_very_small_class_is_no_leak() -> None:

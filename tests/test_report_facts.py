@@ -311,7 +311,7 @@ def test_the_edges_of_words_are_seen_where_letters_are_read(shared_data: Path) -
 def test_four_rows_are_enough_for_a_report(shared_data: Path) -> None:
     found = facts(read(shared_data / "cs109" / "simple-train.csv").frame, "Label")
     assert found.learning is None and any("few" in note for note in found.data.notes)
-    assert "largest class is right in 50.0 %" in found.choice.summary
+    assert "largest class, is correct in 50.0 %" in found.choice.summary
 
 
 def test_strange_names_are_kept_as_they_are() -> None:

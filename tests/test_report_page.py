@@ -97,7 +97,7 @@ def facts_of(classes, features, kinds=("island", "sex"), target="species", n_col
         0.00213,
         0.9925,
         {features[0]: "59.5", kinds[0]: "Dream"},
-        [f"{features[0]} = 59.5 speaks for {classes[1]} (+4.25)"],
+        [f"{features[0]} = 59.5 favors {classes[1]} (+4.25)"],
     )
     learning = [
         s.LearningPoint(n, s.Measure(v, 0.0213), s.Measure(1 - v / 3, 0.0113))

@@ -175,7 +175,7 @@ def test_what_needs_rows_in_memory_says_so(folder: Path) -> None:
     rows = source(folder, *WORDS, "y")
     with pytest.raises(ValueError, match="Expected rows in memory"):
         LogisticRegression().leave_one_out(rows, "y")
-    with pytest.raises(ValueError, match="firth=False for a table that is elsewhere"):
+    with pytest.raises(ValueError, match="firth=False for a remote table"):
         LogisticRegression(firth=True).fit(rows, "y")
     with pytest.raises(ValueError, match="no offset"):
         LogisticRegression().fit(rows, "y", offset=np.zeros(ROWS))

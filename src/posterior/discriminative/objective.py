@@ -49,8 +49,8 @@ class Objective:
         """The rows, for those who look at them one by one."""
         if isinstance(self.rows, RemoteRows):
             raise ValueError(
-                "Expected rows in memory, which this looks at one by one, got a table that is "
-                "elsewhere. Fit the model to an array or a frame, of some of the rows if need be."
+                "Expected rows in memory, which this looks at one by one, got a remote "
+                "table. Fit the model to an array or a frame, of some of the rows if need be."
             )
         return self.rows
 

@@ -45,7 +45,7 @@ def located(X: Any, checkpoint: FilePath | None = None) -> There | None:
     there = locate(X)
     if there is None and checkpoint is not None:  # rows in memory are gone when the process is
         raise ValueError(
-            "Expected a table that is elsewhere (files, a query, a cluster) to checkpoint its fit, "
+            "Expected a remote table (files, a query, a cluster) to checkpoint its fit, "
             "got rows in memory. Leave checkpoint out."
         )
     return there
@@ -55,7 +55,7 @@ def refuse_elsewhere(X: Any, method: str) -> None:
     """What a method says of each row would need the memory that the rows do not have."""
     if locate(X) is not None:
         raise TypeError(
-            f"Expected rows in memory for {method}, got a table that is elsewhere. Call fit, and "
+            f"Expected rows in memory for {method}, got a remote table. Call fit, and "
             "then ask for the rows batch by batch."
         )
 

@@ -61,8 +61,8 @@ def best_of_forms(
     asked = [(form, k) for k in numbers for form in forms]
     if criterion == "held_out" and len(asked) > 1 and isinstance(rows, RemoteRows):
         raise ValueError(
-            "Expected 'bic' or 'icl' to choose the number of components of a table that is "
-            "elsewhere, got 'held_out', which learns from parts of it."
+            "Expected 'bic' or 'icl' to choose the number of components of a remote "
+            "table, got 'held_out', which learns from parts of it."
         )
     trials: dict[tuple[str, int], tuple[Ascent[Any, Any], Table]] = {}
     for form, k in asked:

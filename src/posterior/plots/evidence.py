@@ -148,7 +148,7 @@ def waterfall(explanation: Any) -> look.Chart:
     )
     zero = alt.Chart(look.inline([{"zero": 0}])).mark_rule(color=look.INK)
     best = explanation.posterior.get(explanation.of)
-    said = "To the right speaks for it, to the left against it."
+    said = "Bars to the right favor it, bars to the left are against it."
     if best is not None:
         said += f" P({explanation.of}) = {look.digits(100 * best, 4)} %."
     top = look.heading(f"Why {explanation.of}, rather than {explanation.against}", [said])

@@ -46,7 +46,7 @@ def error_by_k(model: Any) -> look.Chart:
         panel = _panel(alt, points, x, title, style, look.PALETTE[i])
         panels.append(look.marked(panel, "neighbors", chosen, f"k = {chosen}" if i == 0 else None))
     rows = f"{model.n_samples_fit_:,}"
-    said = f"Each of {rows} rows answered by the others. Chosen by log loss: {chosen}."
+    said = f"Each of {rows} rows is predicted by the others. Chosen by log loss: {chosen}."
     return alt.vconcat(*panels, spacing=18).properties(
         title=look.heading("How many neighbors", [said])
     )

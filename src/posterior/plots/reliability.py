@@ -72,13 +72,13 @@ def reliability(
         raise ValueError("Expected bins that hold rows, got none.")
     unit = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("predicted:Q", scale=unit, axis=look.percent_axis("predicted probability"))
-    y = alt.Y("observed:Q", scale=unit, axis=look.percent_axis("share that came true", grid=True))
+    y = alt.Y("observed:Q", scale=unit, axis=look.percent_axis("observed frequency", grid=True))
     ends_of_it = look.inline([{"predicted": v, "observed": v} for v in (0, 1)])
     honest = alt.Chart(ends_of_it).mark_line(color=look.INK, strokeDash=[4, 3], strokeWidth=1)
     base = alt.Chart(look.inline(values))
     bars = base.mark_rule(color=look.PALETTE[0], strokeWidth=2, opacity=0.6)
     dots = base.mark_point(color=look.PALETTE[0], filled=True, opacity=1)
-    said = "Dots on the dashed line are probabilities that can be taken at their word."
+    said = "Dots on the dashed line are calibrated probabilities."
     grown = " Larger dots hold more rows."
     layers = [honest.encode(x=x, y=y)]
     if low is not None:

@@ -43,14 +43,14 @@ def how_held_out(roles: Roles) -> list[str]:
     if roles.group is not None:
         group = roles[roles.group]
         said.append(
-            f"Folds keep the {group.distinct:,} values of {group.name} together: models are judged "
-            "on values that they have never met."
+            f"Folds keep the {group.distinct:,} values of {group.name} together: models are tested "
+            "on unseen values."
         )
     if roles.time is not None:
         whose = f", each value of {roles.group} by its latest row" if roles.group else ""
         said.append(
-            f"Models are judged on the latest fifth of the rows by {roles.time}{whose}, from all "
-            "before it; the model that is kept has learned from all rows."
+            f"Models are tested on the latest fifth of the rows by {roles.time}{whose}, and "
+            "trained on all before it; the model that is kept is fitted to all rows."
         )
     return said
 
@@ -86,13 +86,13 @@ def _likely_group(roles: Roles, table: nw.DataFrame[Any], codes: Codes) -> Colum
     name, n = column.name, column.distinct
     if alike >= ALIKE:
         text = (
-            f"Rows of one {name} are mostly of one {roles.target}, and models may know its {n:,} "
-            f"values by heart: hold them out together, by --group {name}."
+            f"Rows with the same {name} mostly have the same {roles.target}, and models may "
+            f"memorize its {n:,} values: to hold them out together, --group {name}."
         )
     else:
         text = (
-            f"The {n:,} values of {name} repeat, and rows of one may be alike: to judge models on "
-            f"values that they have not met, --group {name}."
+            f"The {n:,} values of {name} repeat, and rows with the same value may be alike: to "
+            f"test models on unseen values, --group {name}."
         )
     return column.flagged("group", "warning" if named and alike >= ALIKE else "note", text)
 
@@ -135,14 +135,14 @@ def _in_order(column: ColumnRole, table: nw.DataFrame[Any]) -> ColumnRole:
         days = frames.numbers(cells)
         rising = bool((np.diff(days[~np.isnan(days)]) >= 0).all())
     text = f"Rows are in the order of {column.name}" if rising else f"{column.name} is a date"
-    text += ": if a model is for rows to come, judge it on the latest ones, by "
+    text += ": if the model is for future rows, test it on the latest ones with "
     return column.flagged("time", "note", f"{text}--time {column.name}.")
 
 
 def _beyond(column: ColumnRole) -> ColumnRole:
     """What orders the rows is unlike what was learned, in any row to come."""
     text = (
-        f"{column.name} is a column to learn from, too, and in rows to come it is later than in "
-        f"all that were learned: if that should not count, --leave-out {column.name}."
+        f"{column.name} is also used as a feature, and in future rows it lies beyond all values "
+        f"seen in training: to use it for the split alone, --leave-out {column.name}."
     )
     return column.flagged("time", "note", text)

@@ -39,7 +39,7 @@ def role_of(column: nw.Series[Any], asked: str | None = None) -> ColumnRole:
         try:
             return role_of_words(column, asked)
         except TypeError:
-            reason = "cells that are lists or tables, which no model reads"
+            reason = "nested values (lists or tables), which no model reads"
             return ColumnRole(name, "nested", False, reason, 0, int(column.null_count()), ())
     if kind != "number" or asked in ("category", "text", "boolean"):
         return role_of_words(column, asked)
@@ -84,10 +84,10 @@ def _counted(column: nw.Series[Any], written: WrittenDates) -> ColumnRole:
 
 
 def _kinds(column: nw.Series[Any]) -> ColumnRole:
-    """Whole numbers that are names of kinds, such as zip codes."""
+    """Whole numbers that are codes of categories, such as zip codes."""
     found = role_of_words(column, "category")
     text = (
-        f"{found.name} holds {found.distinct:,} whole numbers that name kinds, and is read as a "
-        f"category; --as {quote(f'{found.name}=number')} reads it as a number."
+        f"{found.name} holds {found.distinct:,} whole numbers that are codes of categories, and "
+        f"is read as a category; --as {quote(f'{found.name}=number')} reads it as a number."
     )
     return replace(found, reason=KIND_NAMES).flagged("codes", "note", text)

@@ -62,7 +62,7 @@ def infer(
             reason = "the column to predict"
             role = replace(role, role="target", used=False, reason=reason, flags=(), parts=())
         elif name == group:
-            reason = "rows of one value belong together, as asked"
+            reason = "group of rows that belong together, as asked"
             role = replace(role, role="group", used=False, reason=reason, flags=())
         elif name in leave_out:
             role = replace(role, used=False, reason="left out as asked", flags=())
@@ -119,7 +119,7 @@ def _with_weight(
     if (counts < 0).any() or (counts != np.round(counts)).any() or len(set(cells)) < len(cells):
         return roles
     reason = f"a table of counts: its {len(cells)} rows stand for {counts.sum():,.0f}"
-    text = f"{column.name} looks like a count: each row is taken for as many rows as it says."
+    text = f"{column.name} looks like a count: it is used as the weight of each row."
     weight = replace(column, role="weight", used=False, reason=reason, flags=())
     return [weight.flagged("weight", "warning", text) if c is column else c for c in roles]
 

@@ -27,7 +27,7 @@ RARE = 0.01  # of the rows: one value that only so small a class has is no wonde
 MANY_VALUES = 10  # of a column; fewer may describe: animals that give milk are mammals
 ONE_SIDED = 0.95  # of the rows with a cell, or without, are of one class
 NEARLY_ALL = 0.98  # of those whose value is not the usual one: it may be unusual by nature
-AVOIDED = 0.9  # of the errors that always saying that class makes elsewhere
+AVOIDED = 0.9  # of the errors that always predicting that class makes in other rows
 COMMON = 0.8  # a class of more rows says little
 MOST_OF_IT = 0.8  # of the class are so: there are other reasons for a cell to be missing, or zero
 CHANCE = 1e-6  # of such a column among all columns
@@ -93,7 +93,7 @@ def _copy(name: str, errors: float, avoided: float, target: Target) -> str | Non
     """A column that is right nearly always, as a renaming of the classes is."""
     if avoided < COPY:
         return None
-    return f"{name} alone tells {target.name} in {1 - errors:.1%} of rows: {target.ask}"
+    return f"{name} alone predicts {target.name} in {1 - errors:.1%} of rows: {target.ask}"
 
 
 def _point(name: str, values: Floats, told: Told, target: Target) -> str | None:
@@ -141,9 +141,7 @@ def _unusual(name: str, values: Floats, told: Told, target: Target) -> str | Non
         return None
     usual = distinct[counts.argmax()]
     unusual = ~np.isnan(values) & (values != usual)
-    return _one_sided(
-        f"{name} is other than {told(usual)}", unusual, target, NEARLY_ALL, MOST_OF_IT
-    )
+    return _one_sided(f"{name} differs from {told(usual)}", unusual, target, NEARLY_ALL, MOST_OF_IT)
 
 
 def _one_sided(
@@ -163,8 +161,8 @@ def _one_sided(
         return None
     which = "all" if own[k] == rows else f"{among:.1%}"
     return (
-        f"{said} in {rows:,} rows, and {which} of them are {target.classes[k]}, which {share:.1%} "
-        f"of all rows are: {target.ask}"
+        f"{said} in {rows:,} rows, and {which} of them are {target.classes[k]}, against "
+        f"{share:.1%} of all rows: {target.ask}"
     )
 
 
@@ -176,8 +174,8 @@ def _afterwards(name: str, avoided: float, target: Target) -> str | None:
     if avoided < STRONG or not AFTERWARDS.search(spaced) or BEFOREHAND.search(spaced):
         return None
     return (
-        f"{name} alone avoids {avoided:.0%} of the errors of always saying the largest class, and "
-        f"its name is one of things known afterwards: {target.ask}"
+        f"{name} alone avoids {avoided:.0%} of the errors of always predicting the largest class, "
+        f"and its name suggests that it is known only afterwards: {target.ask}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Columns of numbers and dates: measured, counting the rows, or names of kinds."""
+"""Columns of numbers and dates: measured, counting the rows, or codes of categories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEW_ROWS = 20  # below, all values may differ by chance
 COUNTED_ROWS = 50  # that are numbered, some numbers being left out
 IDENTIFIERS = {"id", "ids", "uuid", "guid", "key", "index", "rowname", "rownames"}
 NUMBERED = {"number", "no", "nr", "num", "order", "index", "row", "record", "serial", "code", "id"}
-KIND_NAMES = "whole numbers that name kinds"
+KIND_NAMES = "whole numbers that are codes of categories"
 KINDS = {"zip", "zipcode", "postal", "postcode", "plz", "code", "type", "class", "id"}
 LATER = {"year", "years", "age", "month", "week", "quarter", "season"}  # are counted, and measured
 MARKS = (-1, -9, -99, -999, -9999, 99, 999, 9999, 99999, 999999)  # for a cell that is not known
@@ -55,7 +55,7 @@ def role_of_numbers(name: str, values: Floats) -> ColumnRole:
         return replace(found, role="boolean", reason="zeros and ones")
     if whole and len(known) >= FEW_ROWS and _numbers_rows(known, distinct, name):
         reason = "whole numbers that identify each row"
-        text = f"{name} numbers the rows and is left out."
+        text = f"{name} identifies each row and is left out."
         found = replace(found, role="identifier", used=False, reason=reason)
         return found.flagged("identifier", "note", text)
     if whole and _names_kinds(len(known), len(distinct), name):
@@ -93,11 +93,11 @@ def one_value(found: ColumnRole) -> ColumnRole:
     """A column that says nothing."""
     name = found.name
     if found.distinct == 0:
-        found = replace(found, role="empty", used=False, reason="all cells are missing")
+        found = replace(found, role="empty", used=False, reason="all values are missing")
         return found.flagged("constant", "note", f"{name} is empty and is left out.")
     (value, *_) = found.examples
-    found = replace(found, role="constant", used=False, reason=f"every cell is {value}")
-    text = f"{name} is {value} wherever it is known, and is left out."
+    found = replace(found, role="constant", used=False, reason=f"every value is {value}")
+    text = f"{name} is constant ({value}) and is left out."
     return found.flagged("constant", "note", text)
 
 
@@ -154,7 +154,7 @@ def _with_mark(found: ColumnRole, values: Floats, rest: Floats) -> ColumnRole:
             low, high = number_text(others[0]), number_text(others[-1])
             text = (
                 f"{found.name} is {number_text(end)} in {n:,} rows and from {low} to {high} in all "
-                "others: it may stand for a missing cell."
+                "others: it may stand for a missing value."
             )
             return found.flagged("sentinel", "warning", text)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 import narwhals as nw
@@ -17,7 +18,7 @@ from posterior.preprocessing.leaks import Target, Told, leak
 from posterior.preprocessing.roles import TABLE_ROLES, ColumnRole, Roles
 
 LEAST_ROWS = 50
-CODES = 7  # numbers of so few values may be names
+CODES = 7  # numbers of so few values may be codes
 MOST_ZEROS = 0.6  # above, zero is what is usual
 CODE_NAMES = ("zip", "code", "plz", "postal", "type", "class")
 
@@ -76,7 +77,7 @@ def _values(cells: nw.Series[Any], column: ColumnRole) -> tuple[Floats, Told | N
 
 
 def _codes(column: ColumnRole, values: Floats) -> ColumnRole:
-    """Whole numbers of few values, one after the other, may be names of kinds."""
+    """Whole numbers of few values, one after the other, may be codes of categories."""
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     whole = bool((distinct == np.round(distinct)).all())
     few = 3 <= len(distinct) <= CODES and len(values) >= LEAST_ROWS
@@ -84,8 +85,8 @@ def _codes(column: ColumnRole, values: Floats) -> ColumnRole:
     named = any(word in column.name.casefold() for word in CODE_NAMES)
     if whole and ((few and (np.diff(distinct) == 1).all()) or (named and len(distinct) > 2)):
         text = (
-            f"{column.name} holds {len(distinct)} whole numbers, which may be names of kinds; it "
-            "is read as a number."
+            f"{column.name} holds {len(distinct)} whole numbers and is read as a number; if they "
+            f"are codes of categories: --as {quote(f'{column.name}=category')}."
         )
         return column.flagged("codes", "note", text)
     return column
@@ -103,6 +104,6 @@ def _zeros(column: ColumnRole, values: Floats) -> ColumnRole:
         return column
     text = (
         f"{column.name} is exactly 0 in {int((known == 0).sum()):,} rows and at least "
-        f"{distinct[0]:g} in all others: zero may stand for a missing cell."
+        f"{distinct[0]:g} in all others: 0 may stand for a missing value."
     )
     return column.flagged("zeros", "warning", text)

@@ -128,7 +128,7 @@ def _dates(cells: TextCells, marks: dict[str, int], asked: str | None) -> Column
 def _with_either(role: ColumnRole, found: FoundDates, example: str) -> ColumnRole:
     """Say that no cell decides between day and month."""
     text = (
-        f"{role.name}: nothing says whether {example} has the day or the month first; it is read "
+        f"{role.name}: it is unclear whether {example} has the day or the month first; it is read "
         f"as {FORMS[found.written.form]}. Write dates as 2024-01-31 if that is wrong."
     )
     return role.flagged("dates", "warning", text)
@@ -156,10 +156,14 @@ def _category(cells: TextCells, truths: bool) -> ColumnRole:
     if n >= FEW_ROWS and distinct > 0.9 * n:
         share = "all" if distinct == n else f"{distinct:,} of {n:,}"
         return role("identifier", False, f"{share} values differ").flagged(
-            "identifier", "note", f"{name} identifies each row ({share} differ) and is left out."
+            "identifier",
+            "note",
+            f"{name} identifies each row ({share} values differ) and is left out.",
         )
     if distinct > MANY or (distinct > FEW_ROWS and distinct > n / ROWS_EACH):
-        reason = f"{distinct:,} different values in {n:,} cells: read by what each tells, together"
+        reason = (
+            f"{distinct:,} distinct values in {n:,} rows: read by the evidence of each, together"
+        )
         return role(MANY_VALUED, True, reason + " with its words and letters")
     return role("category", True, "two words" if distinct == 2 else "words that repeat")
 

@@ -37,7 +37,7 @@ def features(model: Any, table: pa.Table) -> pa.Table:
     width = getattr(model, "n_features_in_", table.num_columns)  # of a model that is fitted
     if table.num_columns != width:
         raise ValueError(
-            f"Expected a table of {width} columns, which the model knows by their places alone, "
+            f"Expected a table of {width} columns, which the model identifies by position, "
             f"got {table.num_columns}."
         )
     return table

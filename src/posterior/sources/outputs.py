@@ -177,8 +177,8 @@ def beside(table: pa.Table, answers: dict[str, Any]) -> pa.Table:
     for name, cells in answers.items():
         if name in table.column_names:
             raise ValueError(
-                f"Expected a table without a column {name!r}, which the answers have. Rename it, "
-                "or write the answers alone: --only."
+                f"Expected a table without a column {name!r}, which predictions are written to. "
+                "Rename it, or write the predictions alone: --only."
             )
         table = table.append_column(name, as_table({name: cells}).column(0))
     return table

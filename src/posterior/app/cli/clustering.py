@@ -57,7 +57,7 @@ def cluster(
 
     How many is chosen by BIC. Tables of numbers get normal clusters that may lean
     (GaussianMixture); with words among them, the columns are independent within a cluster
-    (Mixture). Missing cells are welcome.
+    (Mixture). Missing values are handled.
     """
     from posterior.sources import files
 

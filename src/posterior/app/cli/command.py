@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 WRONG = 1  # exit code: the data or the model is wrong; 2 is usage, which typer finds
-JSON = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, no more.")]
+JSON = Annotated[
+    bool, typer.Option("--json", help="Write one JSON document to stdout, and nothing else.")
+]
 DEBUG = Annotated[
     bool, typer.Option("--debug", envvar="POSTERIOR_DEBUG", help="Show where an error comes from.")
 ]
@@ -38,10 +40,13 @@ DATA = Annotated[
 ]
 SHEET = Annotated[
     str | None,
-    typer.Option("--sheet", metavar="NAME|NUMBER", help="Of a workbook; else the first table."),
+    typer.Option(
+        "--sheet", metavar="NAME|NUMBER", help="Sheet of a workbook; the first one by default."
+    ),
 ]
 TABLE = Annotated[
-    str | None, typer.Option("--table", metavar="NAME", help="Of a database with several.")
+    str | None,
+    typer.Option("--table", metavar="NAME", help="Table of a database that has several."),
 ]
 MODEL = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.")]
 TARGET = Annotated[
@@ -73,16 +78,21 @@ READ_AS = Annotated[
 ]
 GROUP = Annotated[
     str | None,
-    typer.Option("--group", metavar="COLUMN", help="Rows of one value stay together in a fold."),
+    typer.Option("--group", metavar="COLUMN", help="Keep rows with the same value in one fold."),
 ]
 TIME = Annotated[
     str | None,
-    typer.Option("--time", metavar="COLUMN", help="Judge by the latest rows, from earlier ones."),
+    typer.Option(
+        "--time", metavar="COLUMN", help="Test on the latest rows, train on earlier ones."
+    ),
 ]
 ROWS_OUT = Annotated[
     str,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Where the rows go, by its ending; - is CSV on stdout."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="The file to write, its format by its ending; - is CSV on stdout.",
     ),
 ]
 RAW = Annotated[
@@ -97,16 +107,16 @@ MODEL_OUT = Annotated[
 QUICK = Annotated[
     bool,
     typer.Option(
-        "--quick", help="Try naive Bayes, logistic regression and an additive model alone."
+        "--quick", help="Only try naive Bayes, logistic regression and an additive model."
     ),
 ]
-SEED = Annotated[int, typer.Option("--seed", help="Of whatever is drawn at random.")]
+SEED = Annotated[int, typer.Option("--seed", help="Random seed.")]
 BANDS = Annotated[
     str | None,
     typer.Option(
         "--bands",
         metavar="N|CUTS",
-        help="Make classes of a target that is a number: 4 of equal shares, or 10000,20000.",
+        help="Cut a numeric target into classes: 4 of equal shares, or at 10000,20000.",
     ),
 ]
 

@@ -43,7 +43,7 @@ def about(
     """What is P(y | x), and why?
 
     Start with `posterior report table.csv --target column`: it compares models of your table,
-    picks one, and writes a page that shows how good it is and why it answers as it does.
+    picks one, and writes a page that shows how good it is and why it predicts what it does.
     """
 
 

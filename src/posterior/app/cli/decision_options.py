@@ -19,7 +19,7 @@ def asked(
     """Options such as yes=5: what missing a yes costs, its share, or where it is answered from."""
     if costs and thresholds:
         raise ValueError(
-            "Expected --cost or --threshold, which both say what is answered, not both."
+            "Expected --cost or --threshold, which both decide what is predicted, not both."
         )
     classes = [str(plain(label)) for label in model.classes_]
     said = []
@@ -32,7 +32,7 @@ def asked(
         of_missing = np.array([given.get(name, 1.0) for name in classes])
         prices = np.where(np.eye(len(classes)) > 0, 0.0, of_missing[:, None])
         told = ", ".join(f"{name} costs {price:g}" for name, price in given.items())
-        said.append(f"the answer of least expected cost, where to miss {told}")
+        said.append(f"the class of least expected cost, where to miss {told}")
     if given := _by_class(thresholds, classes, "--threshold", 0, 1):
         limits = threshold_values(given, classes)
         said.append(
@@ -72,7 +72,7 @@ def _with_rest(
         raise ValueError(f"Expected --prior values with a sum of 1, got {1 - rest:g}.")
     if others and learned is None:
         raise ValueError(
-            "Expected --prior of every class, since the model does not know its shares."
+            "Expected --prior of every class, since the model does not know the class shares."
         )
     weight = np.exp(learned) if learned is not None else np.ones(len(classes))
     shares = np.array([given.get(name, 0.0) for name in classes])

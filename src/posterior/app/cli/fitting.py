@@ -253,7 +253,7 @@ def _shown(facts: dict[str, Any], name: str) -> list[Any]:
     lines.append(f"{name} of {facts['target']}: {size}")
     if scores := facts["scores"]:
         loss, accuracy = scores["log_loss"]["value"], scores["accuracy"]["value"]
-        lines.append(f"out of fold: accuracy {accuracy:.1%}, log loss {loss:.3f}")
+        lines.append(f"held-out rows: accuracy {accuracy:.1%}, log loss {loss:.3f}")
         if rare := facts["rare_class"]:
             lines.append(
                 f"{rare['name']} is {rare['share']:.1%} of rows: AUC {rare['auc']['value']:.3f}, "

@@ -125,22 +125,26 @@ def sql(
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            "--keep", metavar="COLUMN", help="Stands beside the answer, as a key; may be repeated."
+            "--keep",
+            metavar="COLUMN",
+            help="Column to keep in the result, as a key; may be repeated.",
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="COLUMN", help="Names of what the model reads, in its order."
+            "--column", metavar="COLUMN", help="Name of a column the model reads, in its order."
         ),
     ] = None,
     explain: Annotated[
         bool,
-        typer.Option("--explain", "--evidence", help="Add what each column says for each class."),
+        typer.Option(
+            "--explain", "--evidence", help="Add the evidence of each column for each class."
+        ),
     ] = False,
     json: JSON = False,
 ) -> Answer:
-    """Write the model as a query, to answer where the rows are."""
+    """Write the model as a SQL query, to predict inside a database."""
     from posterior.sql import to_sql
 
     known = models.load(model)
@@ -159,7 +163,7 @@ def sql(
 
 
 def javascript(model: MODEL, json: JSON = False) -> Answer:
-    """Write the model as a JavaScript module, to answer in a page or in Node."""
+    """Write the model as a JavaScript module, to predict in a page or in Node."""
     from posterior.javascript import to_javascript
 
     text = to_javascript(models.load(model))

@@ -36,22 +36,33 @@ def predict(
     data: DATA,
     out: ROWS_OUT = outputs.STDOUT,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Add the columns that speak most for each answer.")
+        bool,
+        typer.Option(
+            "--explain", help="Add the three columns with the most evidence for each prediction."
+        ),
     ] = False,
     only: Annotated[
-        bool, typer.Option("--only", help="Write the answers alone, without the input columns.")
+        bool, typer.Option("--only", help="Write the predictions alone, without the input columns.")
     ] = False,
     cost: Annotated[
         list[str] | None,
-        typer.Option("--cost", metavar="CLASS=PRICE", help="What missing a class costs; others 1."),
+        typer.Option(
+            "--cost",
+            metavar="CLASS=PRICE",
+            help="Cost of missing a row of this class; other errors cost 1.",
+        ),
     ] = None,
     prior: Annotated[
         list[str] | None,
-        typer.Option("--prior", metavar="CLASS=SHARE", help="Its share where the model is used."),
+        typer.Option(
+            "--prior", metavar="CLASS=SHARE", help="Share of this class where the model is used."
+        ),
     ] = None,
     threshold: Annotated[
         list[str] | None,
-        typer.Option("--threshold", metavar="CLASS=P", help="Answer a class from P on."),
+        typer.Option(
+            "--threshold", metavar="CLASS=P", help="Predict this class from probability P on."
+        ),
     ] = None,
     raw: RAW = False,
     sheet: SHEET = None,
@@ -60,8 +71,8 @@ def predict(
 ) -> Answer:
     """Write the most probable class of each row, and all probabilities.
 
-    With --cost the answer of least expected cost, with --threshold a class wherever it has that
-    probability; --prior moves the probabilities to other shares of the classes.
+    With --cost, the class of least expected cost; with --threshold, a class wherever it has that
+    probability; --prior adjusts the probabilities to other class shares.
 
     The rows are read and written some at a time, so that files may be larger than memory.
     """
@@ -75,7 +86,7 @@ def predict(
         return {"because": explanations.reasons(known, X)} if explain else {}
 
     def pieces() -> Iterator[pa.Table]:
-        with counting("answering") as count:
+        with counting("predicting") as count:
             for written, read in tables.pieces(data, models.types_learned(known), part):
                 yield answered(known, written, read, out, only, reasons, answer)
                 count(read.num_rows)
@@ -85,16 +96,16 @@ def predict(
         rows = [row for piece in pieces() for row in piece.to_pylist()]
         return Answer({**facts, "rows": len(rows), "predictions": rows})
     n_rows = outputs.write(out, pieces(), raw=raw)
-    said = [] if out == outputs.STDOUT else [f"{counted(n_rows, 'row')} answered, in {out}"]
+    said = [] if out == outputs.STDOUT else [f"{counted(n_rows, 'row')} predicted, in {out}"]
     if said and (cost or prior or threshold):
-        said.append(f"answered: {decision}")
+        said.append(f"decision: {decision}")
     return Answer({**facts, "rows": n_rows}, said)
 
 
 def _decision(
     known: Any, cost: Sequence[str], prior: Sequence[str], threshold: Sequence[str]
 ) -> tuple[str, Callable[[Any, Any], dict[str, Any]]]:
-    """What is answered, in words, and how."""
+    """What is predicted, in words, and how."""
     from sklearn.base import is_classifier
 
     if not (cost or prior or threshold):
@@ -122,16 +133,19 @@ def explain(
         str | None, typer.Argument(metavar="[DATA]", help="The table of the row, with --row.")
     ] = None,
     row: Annotated[
-        int | None, typer.Option("--row", "-r", min=1, help="Its number; 1 is below the header.")
+        int | None,
+        typer.Option("--row", "-r", min=1, help="Row number; 1 is the first below the header."),
     ] = None,
     cells: Annotated[
         list[str] | None,
-        typer.Option("--set", "-s", metavar="COLUMN=VALUE", help="A cell; may be repeated."),
+        typer.Option(
+            "--set", "-s", metavar="COLUMN=VALUE", help="Value of a column; may be repeated."
+        ),
     ] = None,
     sheet: SHEET = None,
     table: TABLE = None,
 ) -> Answer:
-    """Say why a row gets its answer: what each column adds.
+    """Explain a prediction: what each column adds to the log odds.
 
     The row comes from a table, or from --set alone, with all other cells missing; together they
     ask what would change if a cell were another.
@@ -157,12 +171,12 @@ def sample(
     seed: SEED = 0,
     json: JSON = False,
 ) -> Answer:
-    """Draw new rows from what the model believes."""
+    """Draw synthetic rows from a generative model."""
     known = models.load(model)
     if not hasattr(known, "sample"):
         raise ValueError(
-            f"Expected a model that says how rows come about, got {type(known).__name__}, which "
-            "only knows classes given rows. Fit --model naive-bayes or discriminant."
+            f"Expected a generative model, which can draw rows, got {type(known).__name__}, which "
+            "only models classes given rows. Fit --model naive-bayes or discriminant."
         )
     table = outputs.as_table(models.sampled(known, n, seed))
     facts = {"model": model, "rows": n, "out": out}

@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 ASKED_TARGET = Annotated[
     str | None,
     typer.Option(
-        "--target", "-t", metavar="COLUMN", help="The column to predict; of a model, its labels."
+        "--target",
+        "-t",
+        metavar="COLUMN",
+        help="The column to predict; with --against, the labels.",
     ),
 ]
 FILES = ("report.html", "report.json", "model_card.json", "model.posterior")
@@ -62,11 +65,16 @@ def report(
     ] = None,
     bands: BANDS = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FOLDER", help="Where the files go.")
+        str | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write the files to."),
     ] = None,
     subgroup: Annotated[
         list[str] | None,
-        typer.Option("--subgroup", metavar="COLUMN", help="Score by its values; may be repeated."),
+        typer.Option(
+            "--subgroup",
+            metavar="COLUMN",
+            help="Also report scores by value of this column; may be repeated.",
+        ),
     ] = None,
     read_as: READ_AS = None,
     keep: KEPT = None,
@@ -81,7 +89,7 @@ def report(
 ) -> Answer:
     """Compare models of a table, pick one, and write a page about it.
 
-    The page says how good the model is, and why it answers as it does. Beside it are written all
+    The page says how good the model is, and why it predicts what it does. Beside it are written all
     its numbers (JSON), the model and its card. With --against, what has changed since the model
     was learned: drift of columns and probabilities, and performance where the labels are there.
     """
@@ -197,16 +205,17 @@ def _shown(facts: Facts) -> list[Any]:
     """The answer, the comparison, and what to look at."""
     from rich.text import Text
 
+    from posterior.app.report.flag_groups import grouped
+
     data = facts.data
     head = (
         f"{data.source}: {data.file_rows:,} rows, {len(data.columns)} columns, "
         f"{len(facts.classes)} classes of {facts.target}"
     )
     suspects = facts.choice.suspects
-    found = [flag for column in data.columns for flag in column.flags]
+    found = [flag for _, flag in grouped(data.columns)]
     leaks = [f"! {flag.text}" for flag in found if flag.kind == "leak"]
     flags = [flag for flag in found if flag.kind != "leak"]
-    flags.sort(key=lambda flag: flag.severity != "warning")
     lines = [f"{'!' if flag.severity == 'warning' else '-'} {flag.text}" for flag in flags]
     missed = [f"{failure.name} was left out: {failure.reason}" for failure in facts.failures]
     parts: list[Any] = [Text(head), ""]

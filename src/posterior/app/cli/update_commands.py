@@ -42,7 +42,7 @@ def forget(
     sheet: SHEET = None,
     table: TABLE = None,
 ) -> Answer:
-    """Take rows back: the model that never saw them."""
+    """Unlearn rows: the model as if fitted without them."""
     return _changed(model, data, part_of(sheet, table), target, out, "taken back")
 
 
@@ -52,7 +52,7 @@ def merge(
     ],
     out: Annotated[str, typer.Option("--out", "-o", metavar="MODEL", help="The file to write.")],
 ) -> Answer:
-    """Add models of different rows: the model of all of them."""
+    """Merge models of different rows: the model of all of them."""
     if len(models_to_merge) < 2:
         raise typer.BadParameter("Expected two model files or more.", param_hint="MODEL...")
     for path in models_to_merge:

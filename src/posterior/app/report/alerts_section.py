@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from posterior.app.report.flag_groups import grouped
 from posterior.app.report.phrases import count, percent
 from posterior.app.report.report_schema import Choice, Data, Failure
 from posterior.app.report.section_schema import Alert
@@ -38,22 +39,20 @@ def alerts(
     if baseline - log_loss.value <= (log_loss.standard_error or 0.0):
         add("weak", "The columns say little: probabilities are no better than the class shares.")
     if data.rows < FEW_ROWS:
-        add("few rows", f"{data.rows} rows are few: take all scores as hints.")
+        add("few rows", f"{data.rows} rows are few: all scores are rough estimates.")
     rare = [c for c in data.target if c.rows < RARE]
     if rare and data.rows >= FEW_ROWS:
         named = ", ".join(f"{c.name} ({c.rows})" for c in rare[:MOST_NAMED])
         more = f" and {len(rare) - MOST_NAMED} more" if len(rare) > MOST_NAMED else ""
-        add("rare class", f"Of few rows precision and recall say little: {named}{more}.")
-    for column in data.columns:
-        for flag in column.flags:
-            if flag.kind != "leak" and (flag.severity == "warning" or flag.kind in SUGGESTED):
-                named = flag.text if column.name in flag.text else f"{column.name}: {flag.text}"
-                add(flag.kind, named)
+        add("rare class", f"Too few rows for a reliable precision and recall: {named}{more}.")
+    for name, flag in grouped(data.columns):
+        if flag.kind != "leak" and (flag.severity == "warning" or flag.kind in SUGGESTED):
+            add(flag.kind, flag.text if name in flag.text else f"{name}: {flag.text}")
     if data.duplicate_rows > REPEATED * data.file_rows:
         add(
             "repeated rows",
-            f"{count(data.duplicate_rows)} rows repeat an earlier one: a row that was learned may "
-            "be held out again, and scores look better than they are.",
+            f"{count(data.duplicate_rows)} rows are duplicates of an earlier one: copies of a "
+            "training row may be held out, and scores look better than they are.",
         )
     doubted, by_chance = int(doubtful_labels(held_out).sum()), doubtful_by_chance(held_out)
     if doubted > max(5, DOUBTED * data.rows, by_chance + 3 * by_chance**0.5):

@@ -113,8 +113,8 @@ def _reliability(place: int, found: Reliability) -> Figure:
     )
     of = "the most probable class" if found.of is None else short(found.of)
     said = (
-        f"Probability of {of}, out of fold, against how often it came true. Dots on the dashed "
-        "line can be taken at their word; bars are 95 % intervals, larger dots hold more rows. "
+        f"Predicted probability of {of} on held-out rows, against the observed frequency. Dots on "
+        "the dashed line are calibrated; bars are 95 % intervals, larger dots hold more rows. "
         f"Calibration error {score(found.error)}."
     )
     return figure(f"reliability-{place}", chart, found.model, said)
@@ -199,7 +199,7 @@ def _evidence(facts: Facts) -> list[Figure]:
     )
     moved = (
         "How far a column moves the log odds of a row's own class against the strongest other "
-        "one, on average, whether rightly or not; one nat multiplies odds by 2.7."
+        "one, on average, toward it or away from it; one nat multiplies odds by 2.7."
     )
     return [
         figure("importance", rises, "Log loss without each column", said),

@@ -55,11 +55,11 @@ def data_facts(
     if roles.screened:
         n, used = len(roles.screened) + len(roles.table), len(roles.table)
         said.append(
-            f"{n:,} columns were screened; {used:,} are used, those that tell most of "
-            f"{roles.target}."
+            f"{n:,} columns were screened; {used:,} are used, the most informative "
+            f"about {roles.target}."
         )
     if len(rows) < FEW_ROWS:
-        said.append(f"{len(rows)} rows are few: take all scores as hints.")
+        said.append(f"{len(rows)} rows are few: all scores are rough estimates.")
     if rows.set_aside:
         said.append(f"{roles.target} is missing in {rows.set_aside:,} rows, which are set aside.")
     return Data(
@@ -169,11 +169,11 @@ def choice_facts(comparison: Comparison, summary: str, suspects: Suspects | None
         why += "."
     if chosen.corrected:
         correction = (
-            f"Its probabilities are calibrated by {CORRECTION}, chosen on rows held out: log loss "
+            f"Its probabilities are calibrated by {CORRECTION}, chosen on held-out rows: log loss "
             f"is {chosen.raw.log_loss:.3f} without that, and {chosen.log_loss.value:.3f} with it."
         )
     else:
-        correction = "The weights, chosen on rows held out, calibrate the probabilities."
+        correction = "The weights, chosen on held-out rows, calibrate the probabilities."
     return Choice(
         key=chosen.key,
         name=chosen.name,

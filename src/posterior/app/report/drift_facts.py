@@ -45,17 +45,17 @@ MOST_NUMBERS = 4_000_000  # probabilities that are written down
 GAPS = 0.05  # a rise in the share of missing cells that is told
 NO_SUMMARY = (
     "The model file does not say how its columns looked: it was written by an earlier version, or "
-    "has learned or forgotten rows since. Drift of columns and scores cannot be told; fit it again."
+    "has learned or forgotten rows since. Drift cannot be measured; fit it again."
 )
 HOW = [
     "The population stability index compares shares in the same bins: Σ (now - then) log(now / "
     "then), with half a row added to each bin; 0.1 is some change and 0.25 a large one, by "
-    "convention. Bins are tenths of the numbers that were learned, or values, and missing cells.",
+    "convention. Bins are tenths of the numbers that were learned, or values, and missing values.",
     "The test is Pearson's χ² of homogeneity of the same bins; p-values are "
     "corrected after Holm for the number of columns. Drift is called so only where the index is "
     "above what chance gives by 0.1 or more, and the test rejects at 5 %.",
-    "Scores of then are of rows held out when the model was learned; the range of accuracy is "
-    "Wilson's, that of other scores two standard errors from row to row.",
+    "Earlier scores are those of rows held out when the model was fitted; the interval of accuracy "
+    "is Wilson's, that of other scores two standard errors over rows.",
 ]
 
 
@@ -329,9 +329,9 @@ def _summary(facts: DriftFacts) -> str:
         parts.append(f"None of {len(facts.columns)} columns has drifted.")
     if facts.score is not None:
         how = {
-            "stable": "lie as before",
-            "some drift": "have moved",
-            "large drift": "have moved far",
+            "stable": "are stable",
+            "some drift": "have shifted",
+            "large drift": "have shifted strongly",
         }
         parts.append(f"Predicted probabilities {how[facts.score.verdict]}.")
     if facts.performance is not None:
@@ -339,10 +339,10 @@ def _summary(facts: DriftFacts) -> str:
         text = f"{percent(now.now.value)} of {count(facts.performance.rows)} rows are predicted "
         text += "correctly"
         if np.isfinite(now.then.value):
-            text += f", against {percent(now.then.value)} held out when it was learned"
+            text += f", against {percent(now.then.value)} of held-out rows when it was fitted"
         parts.append(f"{text}.")
     else:
-        parts.append("Without labels, performance is not known.")
+        parts.append("Performance is unknown without labels.")
     return " ".join(parts)
 
 
@@ -350,21 +350,24 @@ def _alerts(facts: DriftFacts) -> list[Alert]:
     found = []
     absent = [c.name for c in facts.columns if c.absent]
     if absent:
-        found.append(Alert("absent", f"The table has no {', '.join(absent)}: read as missing."))
+        found.append(
+            Alert("absent", f"Columns not in the table, read as missing: {', '.join(absent)}.")
+        )
     if facts.performance is not None:
         (loss,) = (s for s in facts.performance.scores if s.name == "log_loss")
         if loss.z < 0 and loss.p_value < LEVEL:
             found.append(
                 Alert(
                     "worse",
-                    f"Log loss is {loss.now.value:.3f}, against {loss.then.value:.3f} held out "
-                    "when the model was learned, by more than chance explains: fit it again.",
+                    f"Log loss is {loss.now.value:.3f}, against {loss.then.value:.3f} on "
+                    "held-out rows when the model was fitted, by more than chance explains: fit "
+                    "it again.",
                 )
             )
         strange = facts.performance.unknown_classes
         if strange:
             named = ", ".join(f"{v} ({n})" for v, n in [*strange.items()][:MOST_NAMED])
-            found.append(Alert("unknown class", f"Labels that the model never saw: {named}."))
+            found.append(Alert("unknown class", f"Labels that the model does not know: {named}."))
     for c in facts.columns:
         if c.unseen:
             values = ", ".join(c.unseen_values)
@@ -380,5 +383,5 @@ def _alerts(facts: DriftFacts) -> list[Alert]:
                 )
             )
     if facts.score is not None and facts.score.verdict == "large drift":
-        found.append(Alert("score", "Predicted probabilities lie far from those of then."))
+        found.append(Alert("score", "Predicted probabilities have shifted strongly."))
     return found

@@ -15,7 +15,7 @@ SECTIONS = {
     "performance": "Performance",
     "score": "Predicted probabilities",
     "columns": "Drift by column",
-    "how": "How every number was made",
+    "how": "How every number was computed",
 }
 WHEN = ("when learned", "now")
 MOST_VALUES = 8

@@ -303,14 +303,14 @@ def snippets(
     options += " --quick" * quick
     shell = "\n".join(
         [
-            f"posterior predict {m} {n} --out answers.csv{_at_threshold(decided)}",
+            f"posterior predict {m} {n} --out predictions.csv{_at_threshold(decided)}",
             f"posterior explain {m} {n} --row 1",
             f"posterior inspect {m}",
-            f"posterior serve {m}   # a page to ask it, on this machine",
+            f"posterior serve {m}   # a web page for predictions, on this machine",
             f"posterior report {d} --target {t}{options}   # this report again",
         ]
     )
-    sql = f"posterior sql {m} --dialect postgres --table my_table > answers.sql"
+    sql = f"posterior sql {m} --dialect postgres --table my_table > predict.sql"
     return [
         Snippet("Python", "python", python),
         Snippet("Command line", "shell", shell),
@@ -331,9 +331,9 @@ def how(comparison: Comparison, lost: Importance | None) -> list[str]:
     n_folds = comparison.rows.n_folds
     one = len(comparison.chosen.index) < len(comparison.rows)
     dealt = (
-        f"Rows were dealt out to {n_folds} folds by class and content, so that their order does "
+        f"Rows were assigned to {n_folds} folds by class and content, so that their order does "
         "not matter; all models were compared on the same folds, each row predicted by models "
-        "that never saw it"
+        "fitted without it"
         + (", one fold of them, which is enough of so many rows." if one else ".")
     )
     said = [
@@ -342,10 +342,10 @@ def how(comparison: Comparison, lost: Importance | None) -> list[str]:
         "Brier score is the mean squared distance between probabilities and the truth, summed over "
         "classes; standard errors are from fold to fold.",
         "The calibration error is the mean distance between the probabilities of about equally "
-        "probable rows and the share of them that came true; its standard error is a jackknife "
+        "probable rows and the observed frequency; its standard error is a jackknife "
         "over folds.",
         "All together is the sum of the models' log probabilities, by the weights of least log "
-        "loss on the rows held out; each fifth of these is scored by the weights of the others. "
+        "loss on the held-out rows; each fifth of these is scored by the weights of the others. "
         "One model is kept alone where it is ahead of that by a standard error, row by row.",
         "A model alone is calibrated by one temperature and by class shares, and each fifth of the "
         "rows is scored by those of the others.",
@@ -353,11 +353,11 @@ def how(comparison: Comparison, lost: Importance | None) -> list[str]:
         "of its rows that are predicted as it, F1 their harmonic mean; the threshold of the "
         "largest F1 is chosen on the same rows that it is scored on.",
         "Importance, reasons for rows and the learning curve of the chosen model are by copies of "
-        "it that never saw the row: learned without its fold, with the members, settings and "
+        "it fitted without the fold of the row, with the members, settings and "
         "weights that all rows have chosen.",
-        "The importance of a column is the mean, over rows held out, of log p(own class) with all "
+        "The importance of a column is the mean, over held-out rows, of log p(own class) with all "
         "columns less that without it, and the standard error of this mean. A column is left out "
-        "as each model leaves out a missing cell; the tables of an additive model that it is part "
+        "as each model leaves out a missing value; the tables of an additive model that it is part "
         "of add nothing, and logistic regression takes its mean. Nothing is learned again, so "
         "columns that say the same share the credit, or hide each other.",
         "The weight of evidence of a column in a row is by how much it changes the log odds of the "
@@ -368,7 +368,7 @@ def how(comparison: Comparison, lost: Importance | None) -> list[str]:
         "Associations are |Spearman's rank correlation| of two numbers, Cramér's V of two "
         "categories and the correlation ratio of one of each, the last two corrected for what "
         "chance gives; rows in which either cell is missing are left out of the pair.",
-        "Worst subgroups are values of categories, quartiles of numbers and missing cells, of one "
+        "Worst subgroups are values of categories, quartiles of numbers and missing values, of one "
         "column and of two. Their losses are compared with those of all other rows by Welch's t, "
         "and p-values are corrected after Holm for all that were looked at.",
     ]
@@ -380,8 +380,8 @@ def how(comparison: Comparison, lost: Importance | None) -> list[str]:
         )
     if lost is not None and len(lost.rows) < len(comparison.rows):
         said.append(
-            f"Importance is that of {len(lost.rows):,} of {len(comparison.rows):,} rows, held out "
-            "and drawn by class and content."
+            f"Importance is that of {len(lost.rows):,} of {len(comparison.rows):,} held-out "
+            "rows, drawn by class and content."
         )
     return said
 

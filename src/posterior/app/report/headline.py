@@ -50,19 +50,19 @@ def summary(comparison: Comparison, found: Decisions) -> str:
     elif found.headline == "recall":
         text = (
             f"the mean recall of the {len(found.classes)} classes is "
-            f"{percent(found.balanced_accuracy)} on rows that no model had seen; always saying the "
-            f"largest class has {100 / len(found.classes):.1f} %, though it is right in "
+            f"{percent(found.balanced_accuracy)} on held-out rows; always predicting the largest "
+            f"class has {100 / len(found.classes):.1f} %, though it is correct in "
             f"{100 * _largest(comparison):.1f} % of rows."
         )
     else:
         text = (
-            f"{target} is predicted correctly in {percent(chosen.accuracy)} of rows that no model "
-            "had seen; always saying the largest class is right in "
+            f"{target} is predicted correctly in {percent(chosen.accuracy)} of held-out rows; "
+            "the baseline, always predicting the largest class, is correct in "
             f"{100 * _largest(comparison):.1f} %."
         )
     poor = _hardest(found)
     if poor is not None:
-        text += f" Recall is least for {poor.name}, {share_of(poor.recall)} of {poor.rows:,} rows."
+        text += f" Recall is lowest for {poor.name}, {share_of(poor.recall)} of {poor.rows:,} rows."
     if base.log_loss.value - chosen.log_loss.value <= (chosen.log_loss.standard_error or 0.0):
         text += " Its probabilities are no better than the class shares: "
         text += f"the columns say little about {target}."
@@ -82,12 +82,11 @@ def _of_ranking(found: Decisions) -> str:
     r = found.ranking
     assert r is not None
     return (
-        f"AUC for {r.name} is {r.auc} and average precision {r.average_precision} on rows that no "
-        f"model had seen; {share_of(r.share)} of rows are {r.name}. Predicted from a probability "
-        f"of {number(r.best.threshold, 2)} on, which has the largest F1, recall is "
-        f"{share_of(r.best.recall)} and precision {share_of(r.best.precision)}. The "
-        f"tenth of rows with the largest probabilities has {share_of(r.top_recall)} of them, a "
-        f"lift of {number(r.lift, 2)}."
+        f"AUC for {r.name} is {r.auc} and average precision {r.average_precision} on held-out "
+        f"rows; {share_of(r.share)} of rows are {r.name}. At the threshold of the largest F1, "
+        f"{number(r.best.threshold, 2)}, recall is {share_of(r.best.recall)} and precision "
+        f"{share_of(r.best.precision)}. The tenth of rows with the largest probabilities has "
+        f"{share_of(r.top_recall)} of them, a lift of {number(r.lift, 2)}."
     )
 
 

@@ -36,7 +36,7 @@ from posterior.selection.comparison import quiet
 SHOWN = 3  # members
 COLUMNS, PAIRS = 4, 2  # of an additive model that are drawn
 OWN_MODEL = (
-    "Texts and columns of many values reach it as evidence: log odds by a model of that column "
+    "Texts and columns of many values enter it as evidence: log odds of a model of that column "
     "alone."
 )
 
@@ -130,7 +130,7 @@ def _sentence(member: TableClassifier) -> str:
     if isinstance(model, TextClassifier):
         return (
             f"Weights of {len(model.statistics_.features.terms):,} terms, sharpened by "
-            f"{model.sharpness_:.2g}; the words that speak most for each class stand above."
+            f"{model.sharpness_:.2g}; the strongest words of each class are listed above."
         )
     if isinstance(model, LogisticRegression):
         return f"{model.coef_.size:,} coefficients, with a penalty of C = {model.C:.3g}."

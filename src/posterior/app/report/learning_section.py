@@ -130,11 +130,11 @@ def _views(
 
 
 def _sentence(curves: list[LearningCurve], half: Measure | None) -> str:
-    """What more rows are worth to the chosen model, and how the two others compare."""
+    """Whether more rows would help the chosen model, and how the two others compare."""
     said = []
     if half is not None:
         much = half.value > 2 * (half.standard_error or 0.0)
-        worth = "more rows are worth having" if much else "more rows alone will change little"
+        worth = "more rows would help" if much else "more rows alone would change little"
         sign = "more" if half.value >= 0 else "less"
         amount = Measure(abs(half.value), half.standard_error)
         of = "the log loss of the chosen model"

@@ -67,7 +67,7 @@ def _limits(facts: Facts) -> list[str]:
     for c in facts.decisions.classes:
         if c.recall < POOR or c.precision < POOR:
             rates = f"precision {percent(c.precision)}, recall {percent(c.recall)}"
-            said.append(f"{c.name} is often missed or predicted wrongly: {rates}.")
+            said.append(f"{c.name} is often missed or predicted incorrectly: {rates}.")
     if facts.worst is not None:
         for group in facts.worst.found[:3]:
             named = " and ".join(f"{part.column}: {part.value}" for part in group.parts)
@@ -76,7 +76,7 @@ def _limits(facts: Facts) -> list[str]:
                 f"rows, against {score(facts.worst.log_loss)} overall."
             )
     said.append(
-        f"Learned from {facts.data.source} alone: of rows from elsewhere or from later, look first "
-        "at posterior report --against."
+        f"Learned from {facts.data.source} alone: before predicting rows of other or later "
+        "data, check for drift with posterior report --against."
     )
     return said

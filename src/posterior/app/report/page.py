@@ -13,11 +13,11 @@ from urllib.parse import quote
 from posterior.app.report import phrases
 from posterior.app.report.charts import draw
 from posterior.app.report.figures import Figure
+from posterior.app.report.flag_groups import grouped
 from posterior.app.report.report_schema import (
     ClassCount,
     ColumnRole,
     Facts,
-    Flag,
     RowFacts,
     Subgroup,
 )
@@ -63,22 +63,22 @@ SECTIONS = {
     "data": "The data",
     "sample": "Some rows",
     "comparison": "The models compared",
-    "reliability": "Can the probabilities be trusted?",
-    "mistakes": "Where it goes wrong",
+    "reliability": "Calibration",
+    "mistakes": "Confusion matrix, precision and recall",
     "gains": "Lift, gains and cost",
-    "learning": "What more rows are worth",
+    "learning": "Learning curve",
     "evidence": "Importance of each column",
     "columns": "Every column by class",
     "associations": "Associations between columns",
     "boundary": "The two most informative columns",
-    "rows": "Rows to look at",
-    "subgroups": "Is it as good for everyone?",
+    "rows": "Label errors and outliers",
+    "subgroups": "Scores by subgroup",
     "worst": "Worst subgroups",
-    "missing": "Rows with missing cells",
+    "missing": "Rows with missing values",
     "parameters": "What the model learned",
     "card": "Model card",
     "use": "Use the model",
-    "how": "How every number was made",
+    "how": "How every number was computed",
 }
 
 
@@ -108,7 +108,7 @@ def render(
             figures=figures,
             drawn=drawings(facts),
             sections=_present(facts, figures),
-            flags=_flags(facts),
+            flags=grouped(facts.data.columns),
             columns=_ordered_columns(facts),
             classes=_ordered_classes(facts),
             confused=_confused(facts),
@@ -173,12 +173,6 @@ def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str
         "how": True,
     }
     return {key: title for key, title in SECTIONS.items() if said.get(key, key in figures)}
-
-
-def _flags(facts: Facts) -> list[tuple[str, Flag]]:
-    """What a person should look at, warnings first."""
-    found = [(column.name, flag) for column in facts.data.columns for flag in column.flags]
-    return sorted(found, key=lambda pair: pair[1].severity != "warning")
 
 
 def _ordered_columns(facts: Facts) -> list[ColumnRole]:

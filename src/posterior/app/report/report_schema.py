@@ -209,7 +209,7 @@ class RowFacts:
     proba_label: float
     proba_predicted: float
     values: dict[str, str]  # cells of the columns used, long ones cut
-    reasons: list[str]  # up to three: "bill_length_mm = 59.6 speaks for Gentoo (+4.1)"
+    reasons: list[str]  # up to three: "bill_length_mm = 59.6 favors Gentoo (+4.1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Surprises:
     least_expected: list[RowFacts]  # least probable own label, at most 20
     likely_errors: list[RowFacts]  # those whose label is probably wrong (see rule), at most 20
     n_likely_errors: int
-    rule: str  # when a surprising label is taken for a wrong one, and whether that can be told here
+    rule: str  # when a surprising label is flagged as an error, and whether that can be told here
     strange: list[StrangeRow]  # at most 10
     n_surprising: int = 0  # rows whose label was given less than `bound`
     expected: float = 0.0  # as many as there are by chance, if the probabilities are right

@@ -58,7 +58,7 @@ class Reasons:
         ranked = [int(j) for j in np.argsort(-weights, kind="stable") if weights[j] > WORTH]
         name = self.rows.names[of]
         said = [(self._said(str(evidence.feature_names[j]), row), weights[j]) for j in ranked]
-        return [f"{what} for {name} ({weight:+.1f})" for what, weight in said[:most]]
+        return [f"{what} {name} ({weight:+.1f})" for what, weight in said[:most]]
 
     def _said(self, term: str, row: int) -> str:
         """A column and its cell, columns together, a word, or a model whose votes are no sum."""
@@ -67,14 +67,14 @@ class Reasons:
         names = term.split(TOGETHER)
         if all(name in given.columns for name in names):
             cells = [f"{n} = {_cell(given.get_column(n)[row])}" for n in names]
-            return f"{' and '.join(cells)} {'speaks' if len(cells) == 1 else 'speak together'}"
+            return f"{' and '.join(cells)} {'favors' if len(cells) == 1 else 'together favor'}"
         if term == ABSENT:
-            return "what it does not say speaks"
+            return "the absence of other words favors"
         known = dict(zip(self.models.fitted.names, self.models.fitted.members, strict=True))
         if term in known:
             near = isinstance(known[term].model_, KNeighborsClassifier)
-            return "the nearest rows speak" if near else f"{term} as a whole speaks"
-        return f"“{term.replace(' ', '·') if self._letters else term}” speaks"
+            return "the nearest rows favor" if near else f"{term} as a whole favors"
+        return f"“{term.replace(' ', '·') if self._letters else term}” favors"
 
     @property
     def _letters(self) -> bool:

@@ -98,6 +98,6 @@ def missing_facts(judged: Judged, roles: Roles, gaps: Array) -> MissingFacts | N
     ]
     return MissingFacts(
         complete=group("all columns", "complete", ~some),
-        incomplete=group("all columns", "with missing cells", some),
+        incomplete=group("all columns", "with missing values", some),
         by_column=by_column,
     )

@@ -28,15 +28,15 @@ LETTERS = 200
 SEPARATED = 0.8  # of the probability, on average, rows of a class must be given their own
 CALIBRATED = 0.05  # calibration error up to which probabilities are taken at their word
 RULE = (
-    "A label is taken for a likely error if it was given less than 10 %, another class has at "
+    "A label is flagged as a likely error if its probability is below 10 %, another class has at "
     "least the probability that rows of that class have on average (after Northcutt et al. 2021), "
-    "and the model separates the two: rows of either are given 80 % of their own class or more, on "
-    "average, and the calibration error is below 0.05."
+    "and the model separates the two: rows of either class give it 80 % or more, on average, and "
+    "the calibration error is below 0.05."
 )
-NONE = "The model separates the classes well, and takes none of these labels for a likely error."
+NONE = "The model separates the classes well, and flags none of these labels as a likely error."
 NOT_HERE = (
-    "The classes overlap too much, or the probabilities are too little calibrated, to take a "
-    "surprising label for a wrong one."
+    "The classes overlap too much, or the probabilities are not calibrated well enough, to flag "
+    "a surprising label as an error."
 )
 
 

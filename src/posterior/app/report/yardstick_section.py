@@ -20,8 +20,8 @@ MOST_VALUES = 250  # of a category; scikit-learn takes 255
 TREES = 100
 NAME = "Gradient boosting (scikit-learn)"
 SETTINGS = (
-    "HistGradientBoostingClassifier of scikit-learn as it comes, on the same folds: a yardstick "
-    "from elsewhere, which is never kept."
+    "HistGradientBoostingClassifier of scikit-learn with default settings, on the same folds: an "
+    "external benchmark, which is never chosen."
 )
 
 

@@ -241,7 +241,7 @@ class LogisticRegression(CallbackSupportMixin, LogisticBase):
             return
         if offset is not None or self.firth:
             raise ValueError(
-                "Expected no offset and firth=False for a table that is elsewhere: both need its "
+                "Expected no offset and firth=False for a remote table: both need its "
                 "rows in memory."
             )
         engine, source = there

@@ -149,7 +149,7 @@ class LogisticRegressionCV(LogisticBase):
         if locate(X) is not None:
             raise TypeError(
                 f"Expected rows in memory, which {type(self).__name__} splits into folds, got a "
-                "table that is elsewhere. Use LogisticRegression, or read some of the rows."
+                "remote table. Use LogisticRegression, or read some of the rows."
             )
         reader, labels, rows = self._rows(X, y, sample_weight)
         Cs, l1_ratios = _values(self.Cs), np.asarray(ratios, np.float64)

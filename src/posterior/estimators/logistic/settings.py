@@ -186,7 +186,7 @@ def solver_of(name: str, tol: float, max_iter: int, step: float, objective: Obje
     if not objective.penalty.smooth:
         if isinstance(objective.rows, RemoteRows) and objective.size > LASSO:
             raise ValueError(
-                f"Expected at most {LASSO} coefficients for a lasso on a table that is elsewhere, "
+                f"Expected at most {LASSO} coefficients for a lasso on a remote table, "
                 f"got {objective.size}: its columns are not at hand one by one. Use l1_ratio=0, "
                 "or read the rows into memory."
             )

@@ -177,7 +177,7 @@ class MixtureBase(DensityMixin, Estimator):
         """Refuse settings that need all rows in memory."""
         if not isinstance(self.init_params, str):
             raise ValueError(
-                "Expected the name of a first guess for a table that is elsewhere, got shares of "
+                "Expected the name of a first guess for a remote table, got shares of "
                 "its rows in init_params."
             )
 

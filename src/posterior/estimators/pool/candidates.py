@@ -251,7 +251,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             5,
             "The nearest rows vote, "
             + ("standardized" if plain else "by a distance of numbers and categories")
-            + "; how many is chosen with each row answered by the others.",
+            + "; how many is chosen with each row predicted by the others.",
             TableClassifier(
                 _neighbors(plain),
                 roles,
@@ -290,7 +290,7 @@ def _dependent(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             "generative",
             5,
             "Each column depends on the class and on a few others; which, and how many, is chosen "
-            "with each row answered by the others; numbers cut into bins.",
+            "with each row predicted by the others; numbers cut into bins.",
             TableClassifier(KDB(3, selective=True), roles),
             most,
             searches=True,

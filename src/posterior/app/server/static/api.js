@@ -23,7 +23,7 @@ export function apiView(place, ask) {
   const row = ask ? ask.row() : {};
   put(place, make("div", { className: "column" }, make("section", { className: "card" },
     make("h2", {}, "The same from other programs"),
-    make("p", {}, "The row that you see under Ask, predicted and explained:"),
+    make("p", {}, "The row that you see under Predict, predicted and explained:"),
     make("pre", {}, `${curl("api/predict")} -H 'Content-Type: application/json' \\\n  -d ${body({ rows: [row] })}`),
     make("pre", {}, `${curl("api/explain")} -H 'Content-Type: application/json' \\\n  -d ${body({ row })}`),
     make("p", {}, "A whole file:"),

@@ -45,7 +45,7 @@ function verdict(answer, model) {
 function neighborTable(neighbors) {
   return make("div", { className: "scroll" }, make("table", {},
     make("thead", {}, make("tr", {}, make("th", {}, "training row"), make("th", {}, "class"),
-      make("th", { className: "n" }, "distance"), make("th", { className: "n" }, "say"))),
+      make("th", { className: "n" }, "distance"), make("th", { className: "n" }, "vote"))),
     make("tbody", {}, neighbors.slice(0, 20).map((row) => make("tr", {},
       make("td", {}, String(row.row)), make("td", {}, String(row.label)),
       make("td", { className: "n" }, plain(row.distance)), make("td", { className: "n" }, percent(row.say)))))));
@@ -98,7 +98,7 @@ export function askView(place, model) {
 
   function chooser(name, label) {
     return make("select", { "aria-label": label, onchange: (event) => { state[name] = event.target.value; ask(); } },
-      make("option", { value: "" }, name === "of" ? "the answer" : "the runner-up"),
+      make("option", { value: "" }, name === "of" ? "the prediction" : "the runner-up"),
       classes.map((c) => make("option", { value: c, selected: state[name] === c }, c)));
   }
 
@@ -111,14 +111,14 @@ export function askView(place, model) {
         [["strongest", "strongest first"], ["table", "in the order of the columns"]].map(([value, text]) =>
           make("option", { value, selected: state.order === value }, text))));
     if (answer.neighbors.length > 0) {
-      put(whyCard, head, make("p", {}, "The nearest rows that the model has seen, and their parts of the vote."), neighborTable(answer.neighbors));
+      put(whyCard, head, make("p", {}, "The nearest training rows, and their shares of the vote."), neighborTable(answer.neighbors));
     } else if (answer.start !== null && classes.length > 1) {
       put(whyCard, head, choice, answer.pieces.length > 0 ? markedText(answer, classes) : null, drawing,
         make("p", { className: "note" },
-          `Bars add up in log odds of ${answer.of} against ${answer.against}; the color is that of the class they speak for. At the right, the probability of ${answer.of} after each step.`));
+          `Bars add up in log odds of ${answer.of} against ${answer.against}; the color is that of the class they favor. At the right, the probability of ${answer.of} after each step.`));
       picture();
     } else {
-      put(whyCard, head, make("p", {}, "This model has no terms that add up; its posterior is all there is."));
+      put(whyCard, head, make("p", {}, "This model is not additive, so its prediction cannot be split by column."));
     }
   }
 

@@ -10,19 +10,19 @@ export function batchView(place, ask) {
   const format = make("select", { id: "batch-format" },
     [["csv", "CSV"], ["jsonl", "JSON lines"], ["parquet", "Parquet"]].map(([value, text]) => make("option", { value }, text)));
   const only = make("input", { type: "checkbox", id: "batch-only" });
-  const button = make("button", { className: "main", id: "batch-start", disabled: true, onclick: start }, "Answer all rows");
+  const button = make("button", { className: "main", id: "batch-start", disabled: true, onclick: start }, "Predict all rows");
 
   async function start() {
     button.disabled = true;
     told(problem, null);
-    put(outcome, make("progress", { "aria-label": "answering" }));
+    put(outcome, make("progress", { "aria-label": "predicting" }));
     try {
       const priors = ask.settings.priors(), costs = ask.settings.costs();
       const response = await server.batch({ file: picker.file(), format: format.value, only: String(only.checked),
         priors: priors && JSON.stringify(priors), costs: costs && JSON.stringify(costs) });
       const rows = Number(response.headers.get("X-Rows"));
       const href = URL.createObjectURL(await response.blob());
-      put(outcome, make("p", { className: "done" }, `${rows.toLocaleString("en")} rows are answered. `,
+      put(outcome, make("p", { className: "done" }, `${rows.toLocaleString("en")} rows are predicted. `,
         make("a", { href, download: `predictions.${format.value}`, id: "batch-download", className: "button" }, "Download the predictions")));
     } catch (error) {
       put(outcome);
@@ -32,11 +32,11 @@ export function batchView(place, ask) {
   }
 
   put(place, make("div", { className: "column" }, make("section", { className: "card" },
-    make("h2", {}, "Answer a file"),
-    make("p", {}, "Each row gets the answer and the probability of each class. Columns are found by name; others stay as they are. Class shares and costs that you set under Ask count here, too."),
+    make("h2", {}, "Predict a file"),
+    make("p", {}, "Each row gets the predicted class and the probability of each class. Columns are found by name; others stay as they are. Class shares and costs that you set under Predict count here, too."),
     picker.node,
     make("div", { className: "form" },
-      make("label", {}, make("span", {}, "Format of the answers"), format),
-      make("label", { className: "check" }, only, "the answers alone, without the columns of the file")),
+      make("label", {}, make("span", {}, "Format of the predictions"), format),
+      make("label", { className: "check" }, only, "the predictions alone, without the columns of the file")),
     button, problem, outcome)));
 }

@@ -30,7 +30,7 @@ export function settingsForm(model, changed) {
       shown[label] = make("span", { className: "n" });
       return [make("span", { className: "label", title: label }, label), sliders[label], shown[label]];
     })),
-    make("p", { className: "note" }, "Where the model is used, classes may be rarer or more common than where it learned. "),
+    make("p", { className: "note" }, "Where the model is used, classes may be rarer or more common than in the training data. "),
     make("button", { onclick: () => { reset(); changed(); } }, "As learned"));
 
   const unit = (truth, answer) => (truth === answer ? 0 : 1);
@@ -39,20 +39,20 @@ export function settingsForm(model, changed) {
     priced = false;
   };
   const costs = many ? null : make("div", {},
-    make("h3", {}, "What an answer costs"),
+    make("h3", {}, "Cost of each error"),
     make("div", { className: "scroll" }, make("table", { className: "costs" },
-      make("thead", {}, make("tr", {}, make("th", {}, "it is ↓  you say →"), classes.map((label) => make("th", {}, label)))),
+      make("thead", {}, make("tr", {}, make("th", {}, "true class ↓  predicted →"), classes.map((label) => make("th", {}, label)))),
       make("tbody", {}, classes.map((truth, i) => {
         prices[truth] = {};
         return make("tr", {}, make("td", {}, truth), classes.map((answer, j) => {
           const input = make("input", { type: "number", step: "any", value: unit(truth, answer), id: `cost-${i}-${j}`,
-            "aria-label": `cost of saying ${answer} if it is ${truth}`, oninput: () => { priced = true; changed(); } });
+            "aria-label": `cost of predicting ${answer} where the class is ${truth}`, oninput: () => { priced = true; changed(); } });
           prices[truth][answer] = input;
           return make("td", {}, input);
         }));
       })))),
-    make("p", { className: "note" }, "The answer is the one of least expected cost. "),
-    make("button", { onclick: () => { clear(); changed(); } }, "All mistakes alike"));
+    make("p", { className: "note" }, "The class of least expected cost is predicted. "),
+    make("button", { onclick: () => { clear(); changed(); } }, "Same cost for all errors"));
 
   if (priors) reset();
   return {

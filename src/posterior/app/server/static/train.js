@@ -77,7 +77,7 @@ export function trainView(place, use) {
       make("section", { className: "card" },
         make("p", { id: "train-summary" }, training.summary),
         make("div", { className: "buttons" },
-          make("button", { className: "main", id: "train-use", onclick: () => use(training.id) }, "Ask this model"),
+          make("button", { className: "main", id: "train-use", onclick: () => use(training.id) }, "Use this model"),
           make("a", { className: "button", id: "train-model", href: server.trained(training.id, "model"), download: "model.posterior" }, "Download the model"),
           make("a", { className: "button", href: report, target: "_blank", rel: "noopener" }, "Open the report alone"))),
       make("iframe", { title: "Report", src: report, sandbox: "allow-scripts" }));
@@ -86,7 +86,7 @@ export function trainView(place, use) {
   put(place, make("div", { className: "column wide" },
     make("section", { className: "card" },
       make("h2", {}, "Train from a file"),
-      make("p", {}, "Naive Bayes, discriminant analysis, logistic regression and nearest neighbors are compared by cross-validation, and the simplest of the best is kept. The file and the model stay on this machine, and go when the server ends."),
+      make("p", {}, "Naive Bayes, discriminant analysis, logistic regression, additive models and nearest neighbors are compared by cross-validation, and the best one, or a weighted sum of them, is kept. The file and the model stay on this machine, and are deleted when the server ends."),
       picker.node, choice, problem),
     outcome));
 }
