@@ -568,7 +568,6 @@ def test_every_number_on_the_page_is_in_the_facts(rich, page):
     for text in Reader(page).texts:
         seen |= set(re.findall(NUMBER, text))
     said = {"1", "1.96", "2.7", "80", "95", "2002", "18"}  # in sentences of the page, and "18 more"
-    said = {"1", "2.7", "80", "95", "2002", "18"}  # in sentences of the page, and "18 more"
     said |= {str(10 * tenth) for tenth in range(11)}  # on axes of shares
     assert seen - written(rich) - said == set()
     assert len(seen) > 60

@@ -217,7 +217,7 @@ def test_the_documentation_is_drawn_without_a_request_elsewhere(page: Page, addr
 
 def test_the_page_tells_what_it_does_not_know(page: Page) -> None:
     answered(page, lambda: page.locator(".unknown-box input").first.check())
-    expect(page.locator(".gaps")).to_contain_text("weight is unknown")
+    expect(page.locator(".note.missing")).to_contain_text("weight is missing")
 
 
 def test_names_that_look_like_html_are_text(page: Page) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from posterior.sources import csv_layout, databases, parquet_files, plain_csv, workbooks
+from posterior.sources import csv_layout, databases, parquet_files, workbooks
 from posterior.sources.class_folders import documents, holds_classes
 from posterior.sources.connections import check_installed, connection, plain_errors
 from posterior.sources.csv_files import MISSING, quoted, typed
@@ -170,6 +170,8 @@ def _opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
 def _csv(place: Path, layout: csv_layout.Layout, name: str) -> OpenedTable:
     """Cells of text: by DuckDB as they are asked for, or by Arrow at once."""
     import pyarrow as pa
+
+    from posterior.sources import plain_csv
 
     def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
         return _queried("csv", csv_layout.sql(place, layout), name).pieces(rows, columns)

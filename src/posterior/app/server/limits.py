@@ -22,7 +22,7 @@ class Limits:
     batch_rows: int = _limit(2_000_000, "rows of a file to predict")
     training_rows: int = _limit(500_000, "rows of a file to train on")
     seconds: float = _limit(30.0, "seconds until a question is answered")
-    upload_seconds: float = _limit(900.0, "seconds until an uploaded file is answered")
+    upload_seconds: float = _limit(900.0, "seconds until an uploaded file is predicted")
     training_seconds: float = _limit(900.0, "seconds of a training")
     trainings: int = _limit(3, "trainings under way or waiting")
     kept: int = _limit(8, "trained models that are kept; the oldest go first")

@@ -26,11 +26,11 @@ function bars(answer, classes) {
 }
 
 // What the model did not know about the row.
-function gaps(answer) {
-  const lines = [["unseen", "has a category that training did not have"], ["missing", "is unknown"]]
+function missing(answer) {
+  const lines = [["unseen", "has a category that training did not have"], ["missing", "is missing"]]
     .filter(([key]) => answer[key].length > 0 && !(key === "missing" && answer.missing.length > 5))
     .map(([key, text]) => `${answer[key].join(", ")} ${text}`);
-  return lines.length === 0 ? null : make("p", { className: "note gaps" }, `${lines.join("; ")}.`);
+  return lines.length === 0 ? null : make("p", { className: "note missing" }, `${lines.join("; ")}.`);
 }
 
 function verdict(answer, model) {
@@ -104,7 +104,7 @@ export function askView(place, model) {
 
   function show() {
     const { answer } = state;
-    put(answerCard, make("h2", {}, "Posterior"), verdict(answer, model), bars(answer, classes), gaps(answer));
+    put(answerCard, make("h2", {}, "Posterior"), verdict(answer, model), bars(answer, classes), missing(answer));
     const head = make("h2", {}, "Why");
     const choice = make("div", { className: "choose" }, chooser("of", "class"), "rather than", chooser("against", "other class"),
       make("select", { "aria-label": "order", onchange: (event) => { state.order = event.target.value; picture(); } },
