@@ -163,7 +163,7 @@ def study(
     overrides : what the columns are, as `posterior.preprocessing.infer_roles.infer` takes it
     """
     started, clock = time.perf_counter(), Clock(progress)
-    models, told = ("quick", (*notes, ASKED_QUICK)) if quick else (None, tuple(notes))
+    kinds, told = ("quick", (*notes, ASKED_QUICK)) if quick else (None, tuple(notes))
     with clock.step("columns"):
         seen = infer(frame, target, **overrides)
         roles, frame = seen.without_suspects(), seen.read(frame)
@@ -172,7 +172,7 @@ def study(
         asked = tuple(column_named(table.columns, name) for name in subgroup)
     with clock.step("comparison"):
         comparison = compare(
-            frame, target, roles=roles, models=models, seed=seed, progress=clock.comparing
+            frame, target, roles=roles, models=kinds, seed=seed, progress=clock.comparing
         )
     rows, chosen, roles = comparison.rows, comparison.chosen, comparison.roles
     with clock.step("suspects"):

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from posterior.app.report.report_schema import Facts, SampleRow, Surprises
-from posterior.app.report.section_schema import WholeRow
+from posterior.app.report.report_schema import Facts, Surprises
+from posterior.app.report.section_schema import SampleRow, WholeRow
 from posterior.data import frames
 from posterior.data.names import feature_names, plain
 from posterior.javascript import to_javascript
@@ -31,8 +31,8 @@ NOT_HELD = (
     "model.posterior opens a local page that can."
 )
 TOO_LARGE = (
-    "The chosen model cannot be tried on this page, which would grow beyond 2 MB with it; posterior "
-    "serve model.posterior opens a local page that can."
+    "The chosen model cannot be tried on this page, which would grow beyond 2 MB with it; "
+    "posterior serve model.posterior opens a local page that can."
 )
 
 
@@ -76,8 +76,9 @@ def whole_rows(
     names = feature_names(model)
     if names is None:
         return []
-    doubted = (*surprising.likely_errors, *surprising.least_expected, *surprising.strange)
-    wanted = dict.fromkeys(shown.row for shown in (*sample, *doubted))
+    doubted = (*surprising.likely_errors, *surprising.least_expected)
+    shown = [r.row for r in sample], [r.row for r in doubted], [r.row for r in surprising.strange]
+    wanted = dict.fromkeys(row for part in shown for row in part)
     first = dict(zip(rows.places[::-1].tolist(), range(len(rows) - 1, -1, -1), strict=True))
     index = [first[row - 1] for row in wanted]
     table = frames.as_frame(frames.take(rows.frame, np.array(index, int)))
