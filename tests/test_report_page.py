@@ -364,7 +364,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
         self.hidden = tag if tag in {"script", "style"} else None
-        if tag != "meta":
+        if tag not in {"meta", "input"}:
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
@@ -389,7 +389,7 @@ def ids(page):
 
 
 def test_rich_facts_have_every_section_in_order(page):
-    assert ids(page) == list(SECTIONS)
+    assert ids(page) == [key for key in SECTIONS if key != "what-if"]  # which needs the model
 
 
 def test_sections_without_facts_are_left_out(rich):
@@ -447,9 +447,9 @@ def test_the_json_beside_it_is_linked_by_a_relative_address(rich):
 def test_names_cannot_break_out_of_the_page(rich):
     nasty = facts_of(NASTY, NASTY, kinds=(NASTY[0] + "1", NASTY[1] + "1"), target=BREAKOUT)
     shown, plain = Reader(render(nasty)), Reader(render(rich))
-    assert sum(tag == "script" for tag, _ in shown.tags) == 3
-    assert len(shown.scripts) == len(plain.scripts) == 3
-    assert shown.scripts[1:] == plain.scripts[1:]  # the data differ, what runs does not
+    assert sum(tag == "script" for tag, _ in shown.tags) == 5
+    assert len(shown.scripts) == len(plain.scripts) == 5
+    assert shown.scripts[2:] == plain.scripts[2:]  # the data differ, what runs does not
     assert not [a for _, a in shown.tags if any(name.startswith("on") for name in a)]
     assert BREAKOUT in "".join(shown.texts)
 
@@ -458,7 +458,7 @@ def test_the_page_allows_its_own_scripts_alone(page):
     policy = next(a["content"] for tag, a in Reader(page).tags if a.get("http-equiv"))
     assert policy.startswith("default-src 'none'")
     assert "script-src 'unsafe-eval' 'sha256-" in policy and "'unsafe-inline'; img" in policy
-    assert policy.count("'sha256-") == 2
+    assert policy.count("'sha256-") == 3
 
 
 def test_nothing_is_fetched(page):

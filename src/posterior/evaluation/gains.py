@@ -15,6 +15,7 @@ from posterior.data.table import round_digits
 from posterior.evaluation.held_out import HeldOut
 
 MOST = 200  # thresholds
+HALF = 0.5
 RATIOS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
 
@@ -39,7 +40,7 @@ class Gains:
     name: str  # the class
     rows: int
     positives: int  # rows of the class
-    thresholds: list[float]  # falling, at most 200
+    thresholds: list[float]  # falling, about 200 of many, all that are cheapest at some cost
     predicted: list[int]  # rows whose probability is at least the threshold
     hits: list[int]  # those of the class
     costs: list[CostChoice]
@@ -52,7 +53,11 @@ def gains(held_out: HeldOut, code: int) -> Gains:
     hits, taken = np.cumsum(own[order]), np.arange(1, len(p) + 1)
     ends = np.flatnonzero(np.append(np.diff(p[order]) != 0, True))  # equal ones are taken together
     if len(ends) > MOST:
-        ends = ends[np.unique(np.linspace(0, len(ends) - 1, MOST).round().astype(int))]
+        kept = _cheap_ends(hits, taken, ends)
+        kept = np.union1d(kept, ends[: (p[order][ends] >= HALF).sum()][-1:])
+        others = np.setdiff1d(ends, kept)
+        even = np.linspace(0, len(others) - 1, max(MOST - len(kept), 0)).round().astype(int)
+        ends = np.union1d(kept, others[even])
     costs = [_cheapest(r, p[order], hits, taken) for r in RATIOS]
     return Gains(
         name=held_out.names[code],
@@ -63,6 +68,15 @@ def gains(held_out: HeldOut, code: int) -> Gains:
         hits=hits[ends].tolist(),
         costs=costs,
     )
+
+
+def _cheap_ends(hits: np.ndarray, taken: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Where some cost is least, whatever the class share: the corners of the ROC's convex hull."""
+    from sklearn.isotonic import isotonic_regression
+
+    rows, own = np.diff(taken[ends], prepend=0), np.diff(hits[ends], prepend=0)
+    slope = isotonic_regression(own / rows, sample_weight=rows, increasing=False)
+    return ends[np.append(np.diff(slope) != 0, True)]
 
 
 def _cheapest(ratio: float, falling: np.ndarray, hits: np.ndarray, taken: np.ndarray) -> CostChoice:
@@ -83,7 +97,7 @@ def _cheapest(ratio: float, falling: np.ndarray, hits: np.ndarray, taken: np.nda
         cost=float(cost[best]),
         by_odds=by_odds,
         cost_by_odds=at(by_odds),
-        cost_at_half=at(0.5),
+        cost_at_half=at(HALF),
         cost_never=float(cost[0]),
         cost_always=float(cost[-1]),
     )

@@ -128,7 +128,7 @@ def report(
         facts = replace(found.facts, seconds=process.seconds())
         folder.mkdir(parents=True, exist_ok=True)
         page, numbers, card, model = (folder / name for name in FILES)
-        write_text(page, render(facts, charts, beside=numbers.name))
+        write_text(page, render(facts, charts, beside=numbers.name, model=found.model))
         write_text(numbers, facts.to_json())
         write_text(card, card_json(facts.card))
         models.save(found.model, str(model), file.frame)

@@ -48,6 +48,7 @@ from posterior.app.report.subgroups_section import by_subgroup, missing_facts, p
 from posterior.app.report.surprises_section import shown_columns, surprises
 from posterior.app.report.suspects_section import suspects
 from posterior.app.report.telling_words import TellingWords
+from posterior.app.report.what_if_section import whole_rows
 from posterior.app.report.worst_section import worst
 from posterior.app.report.yardstick_section import yardstick
 from posterior.data import frames
@@ -162,7 +163,7 @@ def study(
     overrides : what the columns are, as `posterior.preprocessing.infer_roles.infer` takes it
     """
     started, clock = time.perf_counter(), Clock(progress)
-    models, told = ("quick", (*notes, ASKED_QUICK)) if quick else (None, tuple(notes))
+    kinds, told = ("quick", (*notes, ASKED_QUICK)) if quick else (None, tuple(notes))
     with clock.step("columns"):
         seen = infer(frame, target, **overrides)
         roles, frame = seen.without_suspects(), seen.read(frame)
@@ -171,7 +172,7 @@ def study(
         asked = tuple(column_named(table.columns, name) for name in subgroup)
     with clock.step("comparison"):
         comparison = compare(
-            frame, target, roles=roles, models=models, seed=seed, progress=clock.comparing
+            frame, target, roles=roles, models=kinds, seed=seed, progress=clock.comparing
         )
     rows, chosen, roles = comparison.rows, comparison.chosen, comparison.roles
     with clock.step("suspects"):
@@ -221,6 +222,7 @@ def study(
         densities = Densities.of(rows, given.roles, seed) if given.roles.table else None
         ranked_names = [feature.name for feature in evidence]
         surprising = surprises(chosen, rows, roles, fold_models, ranked_names, densities)
+        sample = sample_rows(chosen, rows, shown_columns(roles, ranked_names), seed)
     with clock.step("columns by class"):
         rank = {feature.name: place for place, feature in enumerate(evidence)}
         ordered = sorted(roles.used, key=lambda column: rank.get(column.name, len(rank)))
@@ -271,7 +273,8 @@ def study(
         alerts=alerts(data, choice, failures, chosen.held_out, base),
         column_shares=shares,
         associations=associated,
-        sample=sample_rows(chosen, rows, shown_columns(roles, [f.name for f in evidence]), seed),
+        sample=sample,
+        whole_rows=whole_rows(rows, model, sample, surprising),
         gains=None if judged_by_class is None else gains(chosen.held_out, judged_by_class),
         worst=worse,
         yardstick=beside,

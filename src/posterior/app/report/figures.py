@@ -42,6 +42,9 @@ def figure(key: str, chart: Chart, title: str | None = None, said: str | None = 
     heading = spec.pop("title", {})
     spec.pop("$schema", None)
     spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    if isinstance(spec.get("height"), dict):  # Vega-Lite warns of heights by step
+        values = set(_on_y(spec, spec["datasets"]))
+        spec["height"] = spec["height"]["step"] * len(values)
     spec["padding"] = {"left": 5, "top": 5, "right": 16, "bottom": 5}  # the last label sticks out
     return Figure(
         key=key,
@@ -50,6 +53,16 @@ def figure(key: str, chart: Chart, title: str | None = None, said: str | None = 
         legend=_take_legend(spec),
         spec=_rounded(spec),
     )
+
+
+def _on_y(part: dict[str, Any], datasets: dict[str, Any], data: str | None = None) -> Iterator[Any]:
+    """Every value that stands on the vertical axis."""
+    data = part.get("data", {}).get("name", data)
+    name = part.get("encoding", {}).get("y", {}).get("field")
+    if name is not None and data is not None:
+        yield from (row[name] for row in datasets[data])
+    for layer in part.get("layer", ()):
+        yield from _on_y(layer, datasets, data)
 
 
 def _take_legend(spec: dict[str, Any]) -> Legend:

@@ -20,9 +20,11 @@ from posterior.app.report.report_schema import (
     Facts,
     RowFacts,
     Subgroup,
+    plain,
 )
 from posterior.app.report.section_drawings import drawings
 from posterior.app.report.subgroups_section import SMALLEST_GROUP
+from posterior.app.report.what_if_section import TOO_LARGE, WhatIf, what_if
 from posterior.evaluation.held_out import SCORES
 from posterior.plots.look import INK, PALE, PALETTE, PAPER, optional
 from posterior.plots.vega_bundle import bundle
@@ -45,6 +47,7 @@ FILTERS = (  # words that the templates use
     phrases.short,
     phrases.unbroken,
 )
+MOST_BYTES = 2_000_000  # of a page with a model in it
 CONFUSED = 10  # pairs of classes that are named
 
 # What the colors of charts become on a dark page.
@@ -63,6 +66,7 @@ SECTIONS = {
     "data": "The data",
     "sample": "Some rows",
     "comparison": "The models compared",
+    "what-if": "What if?",
     "reliability": "Calibration",
     "mistakes": "Confusion matrix, precision and recall",
     "gains": "Lift, gains and cost",
@@ -83,7 +87,10 @@ SECTIONS = {
 
 
 def render(
-    facts: Facts, charts: Mapping[str, list[Figure]] | None = None, beside: str | None = None
+    facts: Facts,
+    charts: Mapping[str, list[Figure]] | None = None,
+    beside: str | None = None,
+    model: Any = None,
 ) -> str:
     """The page as text.
 
@@ -94,12 +101,27 @@ def render(
         As `charts.draw` gives them, which is the default.
     beside : str, optional
         Name of the JSON file with the facts, in the same folder.
+    model : the chosen one, optional
+        Fitted to all rows: the page holds it as JavaScript, to ask what if.
     """
     figures = draw(facts) if charts is None else charts
+    panel = None if model is None else what_if(facts, model)
+    page = _page(facts, figures, beside, panel)
+    if panel is None or not panel.scripts or len(page.encode()) <= MOST_BYTES:
+        return page
+    return _page(facts, figures, beside, WhatIf(reason=TOO_LARGE))
+
+
+def _page(
+    facts: Facts, figures: Mapping[str, list[Figure]], beside: str | None, panel: WhatIf | None
+) -> str:
     specs = {f.key: f.spec for part in figures.values() for f in part}
-    script = (TEMPLATES / "report.js").read_text("utf-8")
-    scripts = [_closed(text) for text in ([bundle(), script] if specs else [])]
-    return (
+    moving = facts.gains is not None and 0 < facts.gains.positives < facts.gains.rows
+    scripts = [] if panel is None else [*panel.scripts]
+    scripts += [_script("sliders.js")] if moving else []
+    scripts += [bundle(), _script("report.js")] if specs else []
+    scripts = [_closed(text) for text in scripts]
+    return str(
         environment()
         .get_template("report.html")
         .render(
@@ -107,7 +129,9 @@ def render(
             scores=SCORES,
             figures=figures,
             drawn=drawings(facts),
-            sections=_present(facts, figures),
+            panel=panel,
+            moving=moving,
+            sections=_present(facts, figures, panel),
             flags=grouped(facts.data.columns),
             columns=_ordered_columns(facts),
             classes=_ordered_classes(facts),
@@ -119,12 +143,24 @@ def render(
             dark=DARK,
             scripts=scripts,
             allowed=" ".join(_digest(text) for text in scripts),
-            drawings=json.dumps(specs, separators=(",", ":")).replace("<", r"\u003c"),
+            data=_read_by_scripts(facts, specs, panel, moving),
             shown=SHOWN,
             pictured=PICTURED,
             smallest=SMALLEST_GROUP,
         )
     )
+
+
+def _read_by_scripts(
+    facts: Facts, specs: Mapping[str, Any], panel: WhatIf | None, moving: bool
+) -> dict[str, str]:
+    """What the scripts of the page read, as JSON by the name of its element."""
+    told = {"drawings": json.dumps(specs, separators=(",", ":"))} if specs else {}
+    if panel is not None and panel.scripts:
+        told["what-if-rows"] = panel.told
+    if moving:
+        told["held-out-counts"] = json.dumps(plain(facts.gains), separators=(",", ":"))
+    return {name: text.replace("<", r"\u003c") for name, text in told.items()}
 
 
 def environment() -> Any:
@@ -141,6 +177,10 @@ def environment() -> Any:
     return environment
 
 
+def _script(name: str) -> str:
+    return (TEMPLATES / name).read_text("utf-8")
+
+
 def _closed(script: str) -> str:
     """A script that no string inside it can end early."""
     return script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
@@ -151,11 +191,14 @@ def _digest(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
-def _present(facts: Facts, figures: Mapping[str, list[Figure]]) -> dict[str, str]:
+def _present(
+    facts: Facts, figures: Mapping[str, list[Figure]], panel: WhatIf | None
+) -> dict[str, str]:
     """The sections that have something to say."""
     rows, missing = facts.surprises, facts.missing
     said = {
         "data": True,
+        "what-if": panel is not None,
         "comparison": bool(facts.candidates),
         "mistakes": bool(facts.confusion),
         "evidence": bool(facts.evidence or facts.terms),

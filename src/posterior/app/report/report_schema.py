@@ -24,6 +24,7 @@ from posterior.app.report.section_schema import (
     ColumnShares,
     ModelCard,
     SampleRow,
+    WholeRow,
 )
 from posterior.data.shapes import fields_of
 from posterior.evaluation.gains import Gains as Gains
@@ -313,6 +314,7 @@ class Facts:
     worst: WorstSubgroups | None = None
     yardstick: CandidateFacts | None = None  # of another library, never kept
     card: ModelCard | None = None
+    whole_rows: list[WholeRow] = field(default_factory=list)  # those shown, to start a what-if from
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what is not finite becomes None."""

@@ -59,6 +59,15 @@ class SampleRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeRow:
+    """A row that the page shows, with every cell that the model reads."""
+
+    row: int  # 1 is the first below the header
+    label: str
+    cells: dict[str, Any]  # None where missing
+
+
+@dataclass(frozen=True, slots=True)
 class Alert:
     """Something to know before a number of the page is believed."""
 

@@ -45,7 +45,7 @@ def train(upload: str, source: str, target: str, asked: Overrides, folder: str, 
     )
     _tell(step="drawing")
     place = Path(folder)
-    (place / PAGE).write_text(render(found.facts), "utf-8")
+    (place / PAGE).write_text(render(found.facts, model=found.model), "utf-8")
     (place / NUMBERS).write_text(found.facts.to_json(), "utf-8")
     models.save(found.model, str(place / MODEL), file.frame)
     choice = found.facts.choice
