@@ -248,12 +248,12 @@ def n_lines() -> int:
 # The goals are 417 files and 47,660 lines, what there was before four families, readers and the
 # lectures' models, steps, pictures and exercises came: the readers left 417 files and 53,669 lines.
 SYMPTOMS = {
-    shared_names: 0.158,
-    probes: 119,
-    foreign_privates: 14,
+    shared_names: 0.143,
+    probes: 101,
+    foreign_privates: 13,
     most_ancestors: 5,
-    n_files: 568,
-    n_lines: 73_624,
+    n_files: 649,
+    n_lines: 82_539,
 }
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import rankdata
 
 from posterior.data.typing import Array, Floats
 
@@ -49,12 +48,18 @@ def measure_of(first: Array, second: Array) -> str:
     return (CRAMER, RATIO, SPEARMAN)[numbers]
 
 
+def _mean_ranks(x: Floats) -> Floats:
+    """Ranks from 1 on; equal numbers share the mean of theirs."""
+    _, place, counts = np.unique(x, return_inverse=True, return_counts=True)
+    return np.asarray((counts.cumsum() - (counts - 1) / 2)[place])
+
+
 def spearman(X: Floats) -> Floats:
     """Correlation of the ranks of columns (n, d), over the rows in which both are known."""
     known = ~np.isnan(X)
     ranks = np.zeros(X.shape)
     for j in range(X.shape[1]):
-        r = rankdata(X[known[:, j], j])
+        r = _mean_ranks(X[known[:, j], j])
         ranks[known[:, j], j] = (r - r.mean()) / max(len(r), 1) if len(r) else 0.0
     M = known.astype(np.float64)
     n, total, squares = M.T @ M, ranks.T @ M, (ranks**2).T @ M  # of i, where j is known

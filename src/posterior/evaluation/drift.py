@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import chdtrc
 
 from posterior.data.typing import Floats
 
@@ -53,4 +53,4 @@ def drift_test(before: ArrayLike, after: ArrayLike) -> DriftTest:
     expected = rows[:, None] * counts.sum(axis=0) / rows.sum()
     statistic = float(((counts - expected) ** 2 / expected).sum())
     freedom = counts.shape[1] - 1
-    return DriftTest(statistic, freedom, float(stats.chi2.sf(statistic, freedom)))
+    return DriftTest(statistic, freedom, float(chdtrc(freedom, statistic)))

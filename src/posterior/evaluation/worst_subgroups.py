@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr
 
 from posterior.data.typing import Array, Codes, Floats, Integers
 from posterior.evaluation.held_out import HeldOut
@@ -157,7 +157,7 @@ def _worse(
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.where(both > 0, (total / n - rest / m) / np.sqrt(both), 0.0)
         freedom = both**2 / (error**2 / (n - 1) + rest_error**2 / (m - 1))
-    p = stats.t.sf(t, np.where(np.isfinite(freedom), np.maximum(freedom, 1.0), 1.0))
+    p = stdtr(np.where(np.isfinite(freedom), np.maximum(freedom, 1.0), 1.0), -t)
     return groups, np.asarray(p), -t
 
 
@@ -173,7 +173,9 @@ def _worse_than(losses: Floats, inside: Array, rest: Array) -> bool:
     """Welch's t of two parts, on one side; of fewer than two rows nothing is known."""
     if rest.sum() < 2:
         return True
-    found = stats.ttest_ind(losses[inside], losses[rest], equal_var=False, alternative="greater")
+    from scipy.stats import ttest_ind  # slow to import, and seldom needed
+
+    found = ttest_ind(losses[inside], losses[rest], equal_var=False, alternative="greater")
     return bool(found.pvalue <= LEVEL)
 
 

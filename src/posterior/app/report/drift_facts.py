@@ -10,7 +10,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from posterior.app.report.drift_schema import (
     ClassDrift,
@@ -303,7 +303,7 @@ def _performance(
         change = (value - before) if score.higher_is_better else (before - value)
         z = float(change / both) if both > 0 else np.nan
         measures = Measure(before, before_error), Measure(value, error)
-        p = float(2 * norm.sf(abs(z)))
+        p = float(2 * ndtr(-abs(z)))
         scores.append(ScoreChange(name, score.title, *measures, low, high, z, p))
     sure, hit = claims(held_out)
     return Performance(
