@@ -120,13 +120,14 @@ reproductions: $(VENV)/.test ## run lectures and papers again, and keep what the
 	  mv build/$$name.txt docs/results/$$name.txt || exit 1; done
 
 MEASUREMENTS := push_down clusters cluster_simulation out_of_memory
-# and reading.md, quick.md, families_of_columns.md of docs/results
+# and reading.md, javascript.md, quick.md, families_of_columns.md of docs/results
 measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wants a quiet machine
 	@mkdir -p build; for name in $(MEASUREMENTS); do echo "== $$name"; \
 	  option=$$([ $$name = push_down ] && echo --postgres); \
 	  $(BIN)/python -W ignore -m benchmarks.$$name $$option >build/$$name.md && \
 	  mv build/$$name.md docs/results/$$name.md || exit 1; done
 	@$(BIN)/python -W ignore -m benchmarks.reading
+	@$(BIN)/python -W ignore -m benchmarks.javascript
 	@$(BIN)/python -W ignore -m benchmarks.quick
 	@$(BIN)/python examples/families_of_columns.py >build/families_of_columns.md
 	@mv build/families_of_columns.md docs/results/families_of_columns.md

@@ -102,6 +102,8 @@ FIGURE = re.compile(
 BLOCK = re.compile(r"^```.*?^```$|^ *>>> .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 MADE_ELSEWHERE = {"benchmarks", "clusters", "dependence", "items"}  # and worked out from there
 SETTINGS = {  # what goes in, not what comes out
+    ("best_answer", "2.5"),  # standard errors, of a rule
+    ("command_line", "95"),  # of an interval
     ("mixtures", "95"),  # of a picture
     ("README", "3.11"),  # of Python
     ("sql", "19.99"),  # of a cell
