@@ -37,7 +37,7 @@ def found_and_problem(model, C):
     """The minimum that a model is made of, and what was minimized."""
     rows, reader = model.fitted_.rows, model.fitted_.reader
     with one_blas_thread():
-        found = convex(rows, reader, True, C, Local())
+        found = convex(rows, reader, True, (C, C), Local())
     return found, Problem.of(rows, rows.held_out(), found.design, Local())
 
 

@@ -130,7 +130,7 @@ def test_performance_and_score_can_be_computed_again_from_the_predictions(
 
 def test_without_labels_performance_is_not_said(model: Classifier, changed: pd.DataFrame) -> None:
     found = drift(model, changed.drop(columns="label"))
-    assert found.performance is None and "performance is not known" in found.summary
+    assert found.performance is None and "Performance is unknown without labels" in found.summary
     assert found.score is not None and found.score.classes[0].share_now is None
     assert 'id="performance"' not in render_drift(found)
 
@@ -141,7 +141,7 @@ def test_a_model_is_told_columns_it_reads_that_are_absent_and_labels_it_never_sa
     frame = changed.drop(columns="day").assign(label=lambda f: f["label"].replace("no", "maybe"))
     frame.loc[:4, "label"] = None
     found = drift(model, frame)
-    assert any("no day" in a.text for a in found.alerts)
+    assert any("read as missing: day." in a.text for a in found.alerts)
     assert found.performance is not None and found.performance.unlabeled == 5
     assert set(found.performance.unknown_classes) == {"maybe"}
     with pytest.raises(ValueError, match="Expected columns that the model reads"):

@@ -447,13 +447,13 @@ def test_a_look_at_some_rows_moves_no_whole_partition(spark):
 def test_the_lines_of_the_manual_run_on_spark(spark, tmp_path):
     text = (Path(__file__).parents[1] / "docs" / "clusters.md").read_text("utf-8")
     block = re.search(r"## Spark\n\n((?:    .*\n|\n)+)", text)[1]
-    for folder in ("clicks/", "answers/"):  # Java does not know where this test runs
+    for folder in ("clicks/", "predictions/"):  # Java does not know where this test runs
         block = block.replace(f'"{folder}"', repr(str(tmp_path / folder)))
     (tmp_path / "clicks").mkdir()
     x = np.arange(40.0)
     table = pa.table({"age": x, "clicked": np.where(x % 7 > 3, "yes", "no")})
     pq.write_table(table, tmp_path / "clicks" / "a.parquet")
     exec(textwrap.dedent(block), {"posterior": posterior})
-    answers = pq.read_table(tmp_path / "answers")
+    answers = pq.read_table(tmp_path / "predictions")
     assert answers.column_names == ["age", "clicked", "predicted", "p_no", "p_yes"]
     assert answers.num_rows == 40

@@ -417,7 +417,7 @@ def test_a_converged_fit_proves_overlap_without_a_linear_program(k, monkeypatch)
     problem = objective(X, y, k)
     coef = Newton().minimize(problem, np.zeros(problem.shape)).coef
     assert separation(problem).kind is None
-    monkeypatch.setattr("posterior.discriminative.margins.linprog", None)
+    monkeypatch.setattr("scipy.optimize.linprog", None)
     assert separation(problem, coef).kind is None
 
 
@@ -461,7 +461,7 @@ def test_one_class_apart_separates_several():
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_fit_of_very_many_columns_is_its_own_witness(k, monkeypatch):
-    monkeypatch.setattr("posterior.discriminative.margins.linprog", None)
+    monkeypatch.setattr("scipy.optimize.linprog", None)
     rng = np.random.default_rng(0)
     X = sparse.random_array((100, 4000), density=0.02, rng=rng, format="csr")
     y = rng.integers(0, k, 100)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
@@ -101,6 +101,7 @@ def test_arrow_reads_what_duckdb_would_or_leaves_it(
     tmp_path: Path, rows: Any, broken: Any, block: int, end: str
 ) -> None:
     if broken is not None:
+        assume("\0" not in broken[1])  # no text file has it, and the layout says so
         rows[broken[0] % len(rows)][broken[0] % 2] = broken[1]
     path = tmp_path / "a.csv"
     path.write_bytes(end.join(["x,y", *map(",".join, rows), ""]).encode())

@@ -131,7 +131,7 @@ def test_the_headline_of_several_classes_names_one_that_is_not_found() -> None:
     found = decisions(comparison)
     told = summary(comparison, found)
     assert found.headline == "recall" and f"{100 * found.balanced_accuracy.value:.1f} %" in told
-    assert "Recall is least for odd, 0.0 % of" in told
+    assert "Recall is lowest for odd, 0.0 % of" in told
 
 
 def test_a_class_is_answered_from_its_threshold_on() -> None:
@@ -227,17 +227,20 @@ def test_options_that_make_no_sense_are_refused(
 
 def test_the_server_answers_at_thresholds() -> None:
     pytest.importorskip("fastapi")
-    from posterior.app.server.api import predicted
-    from posterior.app.server.api_schema import Question
+    from posterior.app.server.predicting import predicted, row_predictions
+    from posterior.app.server.questions import PredictQuestion
     from posterior.app.server.served import Served
 
     frame = rare(1000, 0.05)
     model = NaiveBayes().fit(frame[["amount"]], frame["fraud"])
     rows = [{"amount": float(x)} for x in np.linspace(-1, 4, 30)]
     p = posterior(model, pd.DataFrame(rows))[:, 1]
-    found = predicted(Served(model), Question(rows=rows, thresholds={"yes": 0.1})).predictions
-    assert [each.answer for each in found] == np.where(p >= 0.1, "yes", "no").tolist()
+    served = Served(model)
+    found = predicted(served, PredictQuestion(rows=rows, thresholds={"yes": 0.1}))
+    assert [each.prediction for each in row_predictions(served, found)] == np.where(
+        p >= 0.1, "yes", "no"
+    ).tolist()
     assert 0 < (p >= 0.1).sum() < len(p) and (p >= 0.5).sum() < (p >= 0.1).sum()
     with pytest.raises(ValueError, match="costs or thresholds"):
         both = {"no": {"yes": 1.0}, "yes": {"no": 2.0}}
-        predicted(Served(model), Question(rows=rows, thresholds={"yes": 0.1}, costs=both))
+        predicted(served, PredictQuestion(rows=rows, thresholds={"yes": 0.1}, costs=both))

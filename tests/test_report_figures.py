@@ -119,7 +119,7 @@ def test_the_page_says_how_many_cells_are_missing_and_where(tmp_path: Path) -> N
     file = read(path)
     found = study(file.frame, "label", source=file.source)
     page = " ".join(render(found.facts).split())
-    assert "</span> has 94 rows and 5 columns. 110 cells are missing, in 94 rows: " in page
+    assert "</span> has 94 rows and 5 columns. 110 values are missing, in 94 rows: " in page
     assert "empty (94, not used), key (10, not used), x (3), label (3)." in page
     assert "4 rows repeat an earlier one. The models learn from 91 rows." in page
     assert "label is missing in 3 rows, which are set aside." in page

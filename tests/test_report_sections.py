@@ -367,4 +367,4 @@ def test_the_yardstick_is_scored_on_the_same_rows_and_never_chosen(
     assert line["key"] not in {c["key"] for c in told["candidates"]}
     base = next(c for c in told["candidates"] if c["kind"] == "baseline")
     assert line["log_loss"]["value"] < 2 * base["log_loss"]["value"]
-    assert "yardstick</span>" in render(found.facts)
+    assert ">benchmark</span>" in render(found.facts)
