@@ -444,10 +444,10 @@ def test_a_server_takes_cells_as_people_write_them(model: Classifier) -> None:
     served = Served(model)
     written = {"Sales": "$1,250.00", "Ordered": "12/24/2023", "Weight": "12.5 kg", "Discount": "-"}
     plain = {"Sales": 1250, "Ordered": "2023-12-24", "Weight": 12.5, "Discount": None}
-    here, there = (served.posterior(served.rows([row])) for row in (written, plain))
+    here, there = (served.record_posterior(served.reading.record(r)) for r in (written, plain))
     assert here.tolist() == there.tolist()
     with pytest.raises(ValueError, match="Expected dates in column 'Ordered', got 'someday'"):
-        served.posterior(served.rows([{"Ordered": "someday"}]))
+        served.record_posterior(served.reading.record({"Ordered": "someday"}))
 
 
 def test_the_command_line_is_told_what_columns_are(tmp_path: Any) -> None:

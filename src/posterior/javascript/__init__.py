@@ -41,7 +41,7 @@ def to_javascript(model: Any, *, form: Literal["module", "object"] = "module") -
     >>> import posterior
     >>> model = posterior.GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], ["no", "no", "yes", "yes"])
     >>> print(posterior.to_javascript(model))
-    const description = ...
+    // ...
     """
     from posterior.javascript.writing import written
 
