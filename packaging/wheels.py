@@ -21,12 +21,13 @@ TOOLS = ["scikit-build-core>=0.11", "nanobind>=2.4", "cmake", "ninja"]
 MOST_BYTES = 5_000_000  # of our own part of an installation
 
 
-def run(*command: object, **options: object) -> str:
+def run(*command: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
     """What a command prints; an error with its last lines if it fails."""
-    done = subprocess.run([*map(str, command)], text=True, capture_output=True, **options)  # type: ignore[call-overload]
+    words = [*map(str, command)]
+    done = subprocess.run(words, text=True, capture_output=True, cwd=cwd, env=env)
     if done.returncode:
         sys.exit("\n".join([*(done.stdout + done.stderr).splitlines()[-30:], f"failed: {command}"]))
-    return str(done.stdout)
+    return done.stdout
 
 
 def version(python: str) -> tuple[int, int]:

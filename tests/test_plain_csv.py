@@ -10,17 +10,19 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
-from posterior.preprocessing.cell_shapes import Shapes  # noqa: E402
-from posterior.preprocessing.column_roles import role_of  # noqa: E402
-from posterior.preprocessing.distinct_numbers import distinct_numbers  # noqa: E402
-from posterior.preprocessing.roles import frame_of  # noqa: E402
-from posterior.preprocessing.written_numbers import WrittenNumbers  # noqa: E402
-from posterior.sources import csv_layout, plain_csv  # noqa: E402
-from posterior.sources.csv_files import typed  # noqa: E402
-from posterior.sources.files import batches, read  # noqa: E402
+import pyarrow as pa
+
+from posterior.preprocessing.cell_shapes import Shapes
+from posterior.preprocessing.column_roles import role_of
+from posterior.preprocessing.distinct_numbers import distinct_numbers
+from posterior.preprocessing.roles import frame_of
+from posterior.preprocessing.written_numbers import WrittenNumbers
+from posterior.sources import csv_layout, plain_csv
+from posterior.sources.csv_files import typed
+from posterior.sources.files import batches, read
 
 pytestmark = pytest.mark.once
 
