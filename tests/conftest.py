@@ -95,6 +95,30 @@ def _wait_for(psycopg: Any, address: str, server: subprocess.Popen[bytes]) -> No
     raise TimeoutError("the PostgreSQL server does not answer")
 
 
+BROWSER_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a window; a module's own, since its event loop would be in others' way."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    place = shutil.which("chromium") or shutil.which("chromium-browser")
+    if place is None:
+        pytest.skip("needs chromium: apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=place, args=list(BROWSER_FLAGS))
+        yield browser
+        browser.close()
+
+
 @pytest.fixture(scope="session")
 def dask_client() -> Generator[Any, None, None]:
     """Two worker processes on this machine, seen by nobody else. Not the default client."""

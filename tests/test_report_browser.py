@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,8 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 pytest.importorskip("playwright.sync_api")
 
-from playwright.sync_api import Browser, Page, sync_playwright
-from test_server_browser import FLAGS, PATIENCE
+from playwright.sync_api import Browser, Page
+from test_server_browser import PATIENCE
 
 import posterior
 from benchmarks.javascript import cells
@@ -65,17 +64,6 @@ def table() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def found(table: pd.DataFrame) -> Study:
     return study(table, "fraud", source="frauds.csv", quick=True)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    place = shutil.which("chromium") or shutil.which("chromium-browser")
-    if place is None:
-        pytest.skip("needs chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=place, args=list(FLAGS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ pytest.importorskip("duckdb")
 pytest.importorskip("playwright.sync_api")
 
 import pyarrow as pa
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 import posterior
 from posterior.app import models
@@ -32,15 +31,6 @@ pytestmark = pytest.mark.once
 
 HOSTILE = "<script>alert(1)</script>"
 HOSTILE_CLASS = "<img src=x onerror=alert(2)>"
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PATIENCE = 60_000  # milliseconds, on a busy machine
 
 
@@ -111,17 +101,6 @@ def guarded(folder: Path, model: Any) -> Iterator[str]:
         finally:
             server.send_signal(signal.SIGINT)
             assert server.wait(30) == 0
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    place = shutil.which("chromium") or shutil.which("chromium-browser")
-    if place is None:
-        pytest.skip("needs chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=place, args=list(FLAGS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
