@@ -34,7 +34,7 @@ POSTERIOR_INLINE std::int64_t whole(double x) {
     return bits - shift;
 }
 
-POSTERIOR_CLONES void residuals_of_two(const Scored& rows, double scale, std::int64_t* out) {
+POSTERIOR_INLINE void residuals_of_two(const Scored& rows, double scale, std::int64_t* out) {
     for (std::size_t first = 0; first < rows.rows; first += kLanes) {
         const std::size_t n = std::min(kLanes, rows.rows - first);
         Lanes s = {}, e, one = Lanes{} + 1.0;
@@ -76,7 +76,7 @@ POSTERIOR_INLINE void whole_lanes(Integers& out, const Lanes& x) {
 }
 
 // e has room for whole vectors, and so has the memory of g and h, a vector behind the other.
-POSTERIOR_CLONES void residuals_of_more(const Scored& rows, double scale, double* e,
+POSTERIOR_INLINE void residuals_of_more(const Scored& rows, double scale, double* e,
                                         std::int64_t* memory, std::int64_t* out) {
     const std::size_t m = rows.outputs, width = (m + kLanes - 1) / kLanes * kLanes;
     for (std::size_t i = 0; i < rows.rows; ++i, out += 2 * m) {
@@ -99,10 +99,10 @@ POSTERIOR_CLONES void residuals_of_more(const Scored& rows, double scale, double
 }
 
 void residuals(Scored rows, double scale, std::int64_t* out) {
-    if (rows.outputs == 1) return residuals_of_two(rows, scale, out);
+    if (rows.outputs == 1) return simd<residuals_of_two>(rows, scale, out);
     std::vector<double> e(rows.outputs + kLanes);
     std::vector<std::int64_t> memory(2 * (rows.outputs + kLanes));
-    residuals_of_more(rows, scale, e.data(), memory.data(), out);
+    simd<residuals_of_more>(rows, scale, e.data(), memory.data(), out);
 }
 
 double log_loss(Scored rows) {
@@ -162,7 +162,7 @@ POSTERIOR_INLINE void add_several(const std::uint8_t* column, std::int64_t* sums
     }
 }
 
-POSTERIOR_CLONES void add_columns(const std::uint8_t* const* column, std::int64_t* const* sums,
+POSTERIOR_INLINE void add_columns(const std::uint8_t* const* column, std::int64_t* const* sums,
                                   std::size_t count, const std::uint8_t* node, std::size_t nodes,
                                   const std::int64_t* residual, std::size_t n,
                                   std::size_t outputs) {
@@ -182,7 +182,7 @@ POSTERIOR_INLINE double gain_of(double g, double h, double other_g, double other
 }
 
 // gain[t] ← gain[t] + the gain of one node and output, for each cut.
-POSTERIOR_CLONES void add_gains(const double* g, const double* h, double all_g, double all_h,
+POSTERIOR_INLINE void add_gains(const double* g, const double* h, double all_g, double all_h,
                                 double shrinkage, std::size_t n, double* gain) {
     for (std::size_t t = 0; t < n; ++t)
         gain[t] += gain_of(g[t], h[t], all_g - g[t], all_h - h[t], shrinkage);
@@ -190,7 +190,7 @@ POSTERIOR_CLONES void add_gains(const double* g, const double* h, double all_g, 
 
 // The gain of one cut over many nodes and outputs: eight lanes take turns, and are added in order.
 // G and H stand in planes of whole vectors.
-POSTERIOR_CLONES double gain_of_many(const std::int64_t* left, const double* total,
+POSTERIOR_INLINE double gain_of_many(const std::int64_t* left, const double* total,
                                      std::size_t plane, double unit, double shrinkage) {
     Lanes lanes = {};
     for (std::size_t k = 0; k < plane; k += kLanes) {
@@ -212,13 +212,13 @@ POSTERIOR_CLONES double gain_of_many(const std::int64_t* left, const double* tot
 
 // The histograms of a level, and where those of each column begin. G and H of one output stand side
 // by side, (cell, node, 2); of several they stand apart, (cell, 2, node, output).
-struct Level {
+struct TreeLevel {
     const Growth& growth;
     std::size_t nodes;
     std::vector<std::int64_t> sums;
     std::vector<std::size_t> start;
 
-    Level(const Growth& g, const std::int32_t* candidates, std::size_t n)
+    TreeLevel(const Growth& g, const std::int32_t* candidates, std::size_t n)
         : growth(g), nodes(n), start(g.count + 1) {
         for (std::size_t c = 0; c < g.count; ++c)
             start[c + 1] = start[c] + static_cast<std::size_t>(g.sizes[candidates[c]]) * line();
@@ -255,7 +255,7 @@ struct Search {
     Search() : g(kCodes), h(kCodes), gain(kCodes) {}
 
     // Of one output, node by node, many cuts at once.
-    void node_by_node(const Level& level, std::size_t c, std::size_t cells, Kind kind) {
+    void node_by_node(const TreeLevel& level, std::size_t c, std::size_t cells, Kind kind) {
         const double unit = level.growth.unit;
         std::fill(gain.begin(), gain.end(), 0.0);
         for (std::size_t node = 0; node < level.nodes; ++node) {
@@ -269,14 +269,14 @@ struct Search {
                 g[t] = static_cast<double>(left_g) * unit;
                 h[t] = static_cast<double>(left_h) * unit;
             }
-            add_gains(g.data(), h.data(), static_cast<double>(all_g) * unit,
+            simd<add_gains>(g.data(), h.data(), static_cast<double>(all_g) * unit,
                       static_cast<double>(all_h) * unit, level.growth.shrinkage, cells,
                       gain.data());
         }
     }
 
     // Of several outputs, cut by cut, many nodes and outputs at once.
-    void cut_by_cut(const Level& level, std::size_t c, std::size_t cells, Kind kind) {
+    void cut_by_cut(const TreeLevel& level, std::size_t c, std::size_t cells, Kind kind) {
         const std::size_t plane = (level.pairs() + kLanes - 1) / kLanes * kLanes;
         left.assign(2 * plane, 0);
         total.assign(2 * plane, 0.0);
@@ -287,12 +287,12 @@ struct Search {
         for (std::size_t t = 0; t < cells; ++t) {
             if (kind == kOneCell) std::fill(left.begin(), left.end(), 0);
             if (kind != kMissingRight || t > 0) add_line(level, c, t, plane);
-            gain[t] = gain_of_many(left.data(), total.data(), plane, level.growth.unit,
+            gain[t] = simd<gain_of_many>(left.data(), total.data(), plane, level.growth.unit,
                                    level.growth.shrinkage);
         }
     }
 
-    void add_line(const Level& level, std::size_t c, std::size_t t, std::size_t plane) {
+    void add_line(const TreeLevel& level, std::size_t c, std::size_t t, std::size_t plane) {
         const std::size_t pairs = level.pairs();
         const std::int64_t* __restrict s = level.at(c, t);
         std::int64_t* __restrict sum = left.data();
@@ -300,7 +300,7 @@ struct Search {
         for (std::size_t k = 0; k < pairs; ++k) sum[plane + k] += s[pairs + k];
     }
 
-    void look(const Level& level, std::size_t c, std::int32_t column, std::size_t cells,
+    void look(const TreeLevel& level, std::size_t c, std::int32_t column, std::size_t cells,
               Kind kind, std::uint64_t seed, Best& best) {
         const Growth& growth = level.growth;
         if (growth.outputs == 1) node_by_node(level, c, cells, kind);
@@ -319,7 +319,7 @@ struct Search {
     }
 };
 
-bool any_missing(const Level& level, std::size_t c) {
+bool any_missing(const TreeLevel& level, std::size_t c) {
     const std::int64_t* first = level.at(c, 0);
     return std::any_of(first, first + level.line(), [](std::int64_t x) { return x != 0; });
 }
@@ -341,13 +341,13 @@ void symmetric_tree(Cells cells, const std::int64_t* residual, Growth growth, st
     Search search;
     for (std::size_t depth = 0; depth < growth.depth; ++depth) {
         const std::int32_t* candidates = growth.candidates + depth * growth.count;
-        Level level(growth, candidates, std::size_t{1} << depth);
+        TreeLevel level(growth, candidates, std::size_t{1} << depth);
         for (std::size_t c = 0; c < growth.count; ++c) sums[c] = &level.sums[level.start[c]];
         for (std::size_t first = 0; first < cells.rows; first += kRows) {
             const std::size_t n = std::min(kRows, cells.rows - first);
             for (std::size_t c = 0; c < growth.count; ++c)
                 column[c] = cells.column(static_cast<std::size_t>(candidates[c])) + first;
-            add_columns(column.data(), sums.data(), growth.count, &node[first], level.nodes,
+            simd<add_columns>(column.data(), sums.data(), growth.count, &node[first], level.nodes,
                         residual + 2 * m * first, n, m);
         }
         Best best;
@@ -401,7 +401,7 @@ POSTERIOR_INLINE void place_rows(const Cells& cells, const Tables& tables, std::
     }
 }
 
-POSTERIOR_CLONES void add_values(const double* values, const std::uint32_t* where, std::size_t n,
+POSTERIOR_INLINE void add_values(const double* values, const std::uint32_t* where, std::size_t n,
                                  std::size_t outputs, double* out) {
     if (outputs == 1) {
         for (std::size_t i = 0; i < n; ++i) out[i] += values[where[i]];
@@ -426,7 +426,7 @@ void add_tables(Cells cells, Tables tables, double* out) {
             else
                 for (std::size_t a = axis; a < axis + axes; ++a)
                     place_rows<1>(cells, tables, a, first, n, where);
-            add_values(tables.values + static_cast<std::size_t>(tables.start[t]) * m, where, n, m,
+            simd<add_values>(tables.values + static_cast<std::size_t>(tables.start[t]) * m, where, n, m,
                        out + first * m);
         }
     }

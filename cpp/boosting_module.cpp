@@ -108,13 +108,14 @@ void bind_boosting(nb::module_& m) {
               p::expect_shape({depth, kCodes}, sides);
               p::expect_shape({std::size_t{1} << depth, 2, outputs}, leaves);
               p::expect_places(p::data(candidates), depth * count, table.columns);
+              const std::int32_t* size = p::data(sizes);
               for (std::size_t j = 0; j < table.columns; ++j) {
-                  p::expect(1 <= sizes(j) && sizes(j) <= static_cast<std::int32_t>(kCodes),
+                  p::expect(1 <= size[j] && size[j] <= static_cast<std::int32_t>(kCodes),
                             "up to 256 cells of a column");
-                  expect_cells(table, j, sizes(j));
+                  expect_cells(table, j, size[j]);
               }
               p::symmetric_tree(table, p::data(residual),
-                           {p::data(sizes), p::data(ordered), p::data(candidates), depth, count,
+                           {size, p::data(ordered), p::data(candidates), depth, count,
                             outputs, unit, shrinkage, noise, p::data(normal), seed},
                            p::data(columns), p::data(sides), p::data(leaves));
           },

@@ -13,36 +13,36 @@ namespace posterior {
 
 // |c|² / 2 - x·c for a tile and a group. Every search uses this one loop, so a row and a center
 // have the same score, to the last bit, in all of them.
-template <typename T>
-POSTERIOR_INLINE void score(const Centers<T>& centers, std::size_t g, const T* x, Vector<T>* s) {
+template <std::size_t Bytes, typename T>
+POSTERIOR_INLINE void score(const Centers<T>& centers, std::size_t g, const T* x, Vector<T, Bytes>* s) {
     const T* c = centers.table + g * centers.columns * kGroup;
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < kGroup; ++i) s[i] = Vector<T>{} + centers.half[g * kGroup + i];
-    for (std::size_t j = 0; j < centers.columns; ++j, x += kRows<T>, c += kGroup) {
-        Vector<T> v;
+    for (std::size_t i = 0; i < kGroup; ++i) s[i] = Vector<T, Bytes>{} + centers.half[g * kGroup + i];
+    for (std::size_t j = 0; j < centers.columns; ++j, x += kRows<T, Bytes>, c += kGroup) {
+        Vector<T, Bytes> v;
         get(v, x);
 #pragma GCC unroll 16
         for (std::size_t i = 0; i < kGroup; ++i) s[i] -= v * c[i];
     }
 }
 
-template <typename T>
+template <std::size_t Bytes, typename T>
 POSTERIOR_INLINE std::int64_t search_all(Matrix<T> X, const Centers<T>& centers, T* x,
                                          std::int32_t* label) {
     std::int64_t moved = 0;
-    for (std::size_t first = 0; first < X.rows; first += kRows<T>) {
-        const std::size_t n = std::min(kRows<T>, X.rows - first);
-        const T* row[kRows<T>];
-        for (std::size_t r = 0; r < kRows<T>; ++r) row[r] = X.row(first + std::min(r, n - 1));
-        pack(row, centers.columns, centers.origin, x);
-        Vector<T> best = Vector<T>{} + std::numeric_limits<T>::infinity();
-        Index<T> place = {};
+    for (std::size_t first = 0; first < X.rows; first += kRows<T, Bytes>) {
+        const std::size_t n = std::min(kRows<T, Bytes>, X.rows - first);
+        const T* row[kRows<T, Bytes>];
+        for (std::size_t r = 0; r < kRows<T, Bytes>; ++r) row[r] = X.row(first + std::min(r, n - 1));
+        pack<Bytes>(row, centers.columns, centers.origin, x);
+        Vector<T, Bytes> best = Vector<T, Bytes>{} + std::numeric_limits<T>::infinity();
+        Index<T, Bytes> place = {};
         for (std::size_t g = 0; g < centers.groups; ++g) {
-            Vector<T> s[kGroup];
-            score(centers, g, x, s);
+            Vector<T, Bytes> s[kGroup];
+            score<Bytes>(centers, g, x, s);
 #pragma GCC unroll 16
             for (std::size_t i = 0; i < kGroup; ++i) {
-                const Index<T> here = Index<T>{} + static_cast<int>(g * kGroup + i);
+                const Index<T, Bytes> here = Index<T, Bytes>{} + static_cast<int>(g * kGroup + i);
                 place = s[i] < best ? here : place;
                 best = s[i] < best ? s[i] : best;
             }
@@ -62,37 +62,37 @@ POSTERIOR_INLINE std::int64_t search_all(Matrix<T> X, const Centers<T>& centers,
 // than the own center's. Bounds are kept as floats; kMore makes up for their own roundings.
 constexpr float kMore = 1.0f + 8 * FLT_EPSILON, kLess = 1.0f - 8 * FLT_EPSILON;
 
-template <typename T>
+template <typename T, std::size_t Bytes>
 struct Tile {
     std::size_t rows;
-    std::uint32_t row[kRows<T>];
-    T best[kRows<T>];
-    std::int32_t place[kRows<T>];  // of the best, negative before any was seen
-    T square[kRows<T>], error[kRows<T>];
+    std::uint32_t row[kRows<T, Bytes>];
+    T best[kRows<T, Bytes>];
+    std::int32_t place[kRows<T, Bytes>];  // of the best, negative before any was seen
+    T square[kRows<T, Bytes>], error[kRows<T, Bytes>];
 };
 
-template <typename T>
-POSTERIOR_INLINE void measure(const T* x, std::size_t columns, double radius, Tile<T>& tile) {
-    Vector<T> square = {};
+template <std::size_t Bytes, typename T>
+POSTERIOR_INLINE void measure(const T* x, std::size_t columns, double radius, Tile<T, Bytes>& tile) {
+    Vector<T, Bytes> square = {};
     for (std::size_t j = 0; j < columns; ++j) {
-        Vector<T> v;
-        get(v, x + j * kRows<T>);
+        Vector<T, Bytes> v;
+        get(v, x + j * kRows<T, Bytes>);
         square += v * v;
     }
     put(tile.square, square);
     const T k = static_cast<T>(columns + 8) * std::numeric_limits<T>::epsilon();
     const T far = static_cast<T>(radius);
-    for (std::size_t r = 0; r < kRows<T>; ++r) {
+    for (std::size_t r = 0; r < kRows<T, Bytes>; ++r) {
         const T reach = std::sqrt(tile.square[r]) + far;
         tile.error[r] = k * reach * reach;
     }
 }
 
 // Lower bounds, stored for the group, of the distances that some scores tell.
-template <typename T>
-POSTERIOR_INLINE void at_least(const Tile<T>& tile, const T* score, float farthest,
+template <std::size_t Bytes, typename T>
+POSTERIOR_INLINE void at_least(const Tile<T, Bytes>& tile, const T* score, float farthest,
                                float* __restrict lower) {
-    for (std::size_t r = 0; r < kRows<T>; ++r) {
+    for (std::size_t r = 0; r < kRows<T, Bytes>; ++r) {
         const T square = tile.square[r] + 2 * score[r] - tile.error[r];
         const T far = std::sqrt(square > 0 ? square : T{0});
         const float least = kLess * static_cast<float>(far < T{FLT_MAX} ? far : T{FLT_MAX});
@@ -101,9 +101,9 @@ POSTERIOR_INLINE void at_least(const Tile<T>& tile, const T* score, float farthe
 }
 
 // Upper bounds on the distances from the best centers.
-template <typename T>
-POSTERIOR_INLINE void at_most(const Tile<T>& tile, float* __restrict upper) {
-    for (std::size_t r = 0; r < kRows<T>; ++r) {
+template <std::size_t Bytes, typename T>
+POSTERIOR_INLINE void at_most(const Tile<T, Bytes>& tile, float* __restrict upper) {
+    for (std::size_t r = 0; r < kRows<T, Bytes>; ++r) {
         const T square = tile.square[r] + 2 * tile.best[r] + 3 * tile.error[r];
         upper[r] = kMore * static_cast<float>(std::sqrt(square > 0 ? square : T{0})) + FLT_MIN;
     }
@@ -114,24 +114,24 @@ POSTERIOR_INLINE float upper_from(float distance, float way) {
 }
 
 // A group that holds the own center or a nearer one: the best, and the least of the others.
-template <typename T>
+template <std::size_t Bytes, typename T>
 POSTERIOR_INLINE void decide(const Centers<T>& centers, const Bounds& bounds, std::size_t g,
-                             const Vector<T>* s, Tile<T>& tile) {
-    Vector<T> least = s[0], next = Vector<T>{} + std::numeric_limits<T>::infinity();
-    Index<T> at = {};
+                             const Vector<T, Bytes>* s, Tile<T, Bytes>& tile) {
+    Vector<T, Bytes> least = s[0], next = Vector<T, Bytes>{} + std::numeric_limits<T>::infinity();
+    Index<T, Bytes> at = {};
 #pragma GCC unroll 16
     for (std::size_t i = 1; i < kGroup; ++i) {
-        const Vector<T> larger = s[i] < least ? least : s[i];
-        at = s[i] < least ? Index<T>{} + static_cast<int>(i) : at;
+        const Vector<T, Bytes> larger = s[i] < least ? least : s[i];
+        at = s[i] < least ? Index<T, Bytes>{} + static_cast<int>(i) : at;
         least = s[i] < least ? s[i] : least;
         next = larger < next ? larger : next;
     }
-    T first[kRows<T>], second[kRows<T>];
-    float if_farther[kRows<T>], if_nearer[kRows<T>];
+    T first[kRows<T, Bytes>], second[kRows<T, Bytes>];
+    float if_farther[kRows<T, Bytes>], if_nearer[kRows<T, Bytes>];
     put(first, least);
     put(second, next);
-    at_least(tile, first, bounds.farthest[g], if_farther);
-    at_least(tile, second, bounds.farthest[g], if_nearer);
+    at_least<Bytes>(tile, first, bounds.farthest[g], if_farther);
+    at_least<Bytes>(tile, second, bounds.farthest[g], if_nearer);
     for (std::size_t r = 0; r < tile.rows; ++r) {
         const auto place = static_cast<std::int32_t>(g * kGroup) + static_cast<std::int32_t>(at[r]);
         const std::int32_t before = tile.place[r];
@@ -143,8 +143,8 @@ POSTERIOR_INLINE void decide(const Centers<T>& centers, const Bounds& bounds, st
         if (!nearer) continue;
         if (before >= 0) {  // it is one of the others now, and the nearest of its group
             const std::size_t old = static_cast<std::size_t>(before) / kGroup;
-            float from_old[kRows<T>];
-            at_least(tile, tile.best, bounds.farthest[old], from_old);
+            float from_old[kRows<T, Bytes>];
+            at_least<Bytes>(tile, tile.best, bounds.farthest[old], from_old);
             lower[old] = from_old[r];
         }
         tile.best[r] = first[r];
@@ -152,22 +152,22 @@ POSTERIOR_INLINE void decide(const Centers<T>& centers, const Bounds& bounds, st
     }
 }
 
-template <typename T>
+template <std::size_t Bytes, typename T>
 POSTERIOR_INLINE void look(const Centers<T>& centers, const Bounds& bounds, std::size_t g,
-                           const T* x, Tile<T>& tile, bool own) {
-    Vector<T> s[kGroup], best;
-    score(centers, g, x, s);
-    Vector<T> least = s[0];
+                           const T* x, Tile<T, Bytes>& tile, bool own) {
+    Vector<T, Bytes> s[kGroup], best;
+    score<Bytes>(centers, g, x, s);
+    Vector<T, Bytes> least = s[0];
 #pragma GCC unroll 16
     for (std::size_t i = 1; i < kGroup; ++i) least = s[i] < least ? s[i] : least;
     get(best, tile.best);
-    Vector<T> ahead = least - best;
-    least_across<kRows<T> / 2>(ahead);
-    if (own || !(ahead[0] > 0)) return decide(centers, bounds, g, s, tile);
-    T first[kRows<T>];
-    float lower[kRows<T>];
+    Vector<T, Bytes> ahead = least - best;
+    least_across<kRows<T, Bytes> / 2>(ahead);
+    if (own || !(ahead[0] > 0)) return decide<Bytes>(centers, bounds, g, s, tile);
+    T first[kRows<T, Bytes>];
+    float lower[kRows<T, Bytes>];
     put(first, least);
-    at_least(tile, first, bounds.farthest[g], lower);
+    at_least<Bytes>(tile, first, bounds.farthest[g], lower);
     for (std::size_t r = 0; r < tile.rows; ++r)
         bounds.lower[tile.row[r] * bounds.width + g] = lower[r];
 }
@@ -238,16 +238,16 @@ void sort_doubtful(const Bounds& bounds, const std::int32_t* label, std::size_t 
     for (const std::uint32_t i : room.doubtful) room.order[room.start[place(i)]++] = i;
 }
 
-template <typename T>
+template <std::size_t Bytes, typename T>
 POSTERIOR_INLINE std::int64_t search_tile(Matrix<T> X, const Centers<T>& centers,
                                           const Bounds& bounds, const std::int32_t* label,
-                                          Room<T>& room, Tile<T>& tile) {
-    const T* row[kRows<T>];
-    for (std::size_t r = 0; r < kRows<T>; ++r) row[r] = X.row(tile.row[std::min(r, tile.rows - 1)]);
-    pack(row, centers.columns, centers.origin, room.x.data());
-    measure(room.x.data(), centers.columns, bounds.radius, tile);
-    std::fill(tile.best, tile.best + kRows<T>, std::numeric_limits<T>::infinity());
-    std::fill(tile.place, tile.place + kRows<T>, -1);
+                                          Room<T>& room, Tile<T, Bytes>& tile) {
+    const T* row[kRows<T, Bytes>];
+    for (std::size_t r = 0; r < kRows<T, Bytes>; ++r) row[r] = X.row(tile.row[std::min(r, tile.rows - 1)]);
+    pack<Bytes>(row, centers.columns, centers.origin, room.x.data());
+    measure<Bytes>(room.x.data(), centers.columns, bounds.radius, tile);
+    std::fill(tile.best, tile.best + kRows<T, Bytes>, std::numeric_limits<T>::infinity());
+    std::fill(tile.place, tile.place + kRows<T, Bytes>, -1);
     std::int32_t* need = room.need.data();
     std::fill(need, need + bounds.width, bounds.fresh ? 1 : 0);
     std::int64_t looked = 0;
@@ -255,12 +255,12 @@ POSTERIOR_INLINE std::int64_t search_tile(Matrix<T> X, const Centers<T>& centers
         need[static_cast<std::size_t>(bounds.place[label[tile.row[r]]]) / kGroup] = 2;
     for (std::size_t g = 0; g < centers.groups; ++g)
         if (need[g] == 2) {
-            look(centers, bounds, g, room.x.data(), tile, true);
+            look<Bytes>(centers, bounds, g, room.x.data(), tile, true);
             ++looked;
         }
     if (!bounds.fresh) {
-        float upper[kRows<T>];
-        at_most(tile, upper);
+        float upper[kRows<T, Bytes>];
+        at_most<Bytes>(tile, upper);
         for (std::size_t r = 0; r < tile.rows; ++r) {
             const float* lower = bounds.lower + tile.row[r] * bounds.width;
             for (std::size_t g = 0; g < bounds.width; ++g)
@@ -269,36 +269,37 @@ POSTERIOR_INLINE std::int64_t search_tile(Matrix<T> X, const Centers<T>& centers
     }
     for (std::size_t g = 0; g < centers.groups; ++g)
         if (need[g] == 1) {
-            look(centers, bounds, g, room.x.data(), tile, false);
+            look<Bytes>(centers, bounds, g, room.x.data(), tile, false);
             ++looked;
         }
     return looked;
 }
 
 // The rows of the next tile stand anywhere: they are on their way while this one is searched.
-template <typename T>
+template <std::size_t Bytes, typename T>
 POSTERIOR_INLINE void fetch(Matrix<T> X, const Bounds& bounds, const Room<T>& room,
                             std::size_t first) {
-    const std::size_t end = std::min(first + kRows<T>, room.order.size());
+    const std::size_t end = std::min(first + kRows<T, Bytes>, room.order.size());
     for (std::size_t i = first; i < end; ++i) {
         const T* x = X.row(room.order[i]);
-        for (std::size_t j = 0; j < X.columns; j += kRows<T>) __builtin_prefetch(x + j);
+        for (std::size_t j = 0; j < X.columns; j += kRows<T, Bytes>) __builtin_prefetch(x + j);
         __builtin_prefetch(bounds.lower + room.order[i] * bounds.width, 1);
     }
 }
 
-template <typename T>
+template <std::size_t Bytes, typename T>
 POSTERIOR_INLINE Search search_tiles(Matrix<T> X, const Centers<T>& centers, const Bounds& bounds,
                                      std::int32_t* label, Room<T>& room) {
     Search search{};
-    for (std::size_t first = 0; first < room.order.size(); first += kRows<T>) {
-        Tile<T> tile;
-        tile.rows = std::min(kRows<T>, room.order.size() - first);
+    for (std::size_t first = 0; first < room.order.size(); first += kRows<T, Bytes>) {
+        Tile<T, Bytes> tile;
+        tile.rows = std::min(kRows<T, Bytes>, room.order.size() - first);
         std::copy_n(room.order.data() + first, tile.rows, tile.row);
-        fetch(X, bounds, room, first + kRows<T>);
-        search.looked += search_tile(X, centers, bounds, label, room, tile);
-        float upper[kRows<T>];
-        at_most(tile, upper);
+        fetch<Bytes>(X, bounds, room, first + kRows<T, Bytes>);
+        search.looked += search_tile<Bytes>(X, centers, bounds, label, room, tile) *
+                         static_cast<std::int64_t>(kRows<T, Bytes>);
+        float upper[kRows<T, Bytes>];
+        at_most<Bytes>(tile, upper);
         for (std::size_t r = 0; r < tile.rows; ++r) {
             const std::int32_t now = centers.number[tile.place[r]];
             std::int32_t& before = label[tile.row[r]];
@@ -310,31 +311,19 @@ POSTERIOR_INLINE Search search_tiles(Matrix<T> X, const Centers<T>& centers, con
     return search;
 }
 
-// The clones, one of each for float and double.
-#define POSTERIOR_SEARCHES(T)                                                                     \
-    POSTERIOR_CLONES std::int64_t run_all(Matrix<T> X, const Centers<T>& centers, T* x,           \
-                                          std::int32_t* label) {                                  \
-        return search_all(X, centers, x, label);                                                  \
-    }                                                                                             \
-    POSTERIOR_CLONES void run_doubtful(Matrix<T> X, const Centers<T>& centers,                    \
-                                       const Bounds& bounds, const std::int32_t* label,           \
-                                       Room<T>& room) {                                           \
-        if (bounds.width % 16 == 0)                                                               \
-            find_doubtful<Vector<float>>(X, centers, bounds, label, room);                        \
-        else                                                                                      \
-            find_doubtful<Four>(X, centers, bounds, label, room);                                 \
-    }                                                                                             \
-    POSTERIOR_CLONES Search run_tiles(Matrix<T> X, const Centers<T>& centers,                     \
-                                      const Bounds& bounds, std::int32_t* label, Room<T>& room) { \
-        return search_tiles(X, centers, bounds, label, room);                                     \
-    }
-POSTERIOR_SEARCHES(float)
-POSTERIOR_SEARCHES(double)
+template <std::size_t Bytes, typename T>
+POSTERIOR_INLINE void find_by_width(Matrix<T> X, const Centers<T>& centers, const Bounds& bounds,
+                                    const std::int32_t* label, Room<T>& room) {
+    if (bounds.width % 16 == 0)
+        find_doubtful<Vector<float, Bytes>>(X, centers, bounds, label, room);
+    else
+        find_doubtful<Four>(X, centers, bounds, label, room);
+}
 
 template <typename T>
 std::int64_t nearest(Matrix<T> X, const Centers<T>& centers, std::int32_t* label) {
     std::vector<T> x(kRows<T> * centers.columns);
-    return run_all(X, centers, x.data(), label);
+    return simd<search_all<16, T>, search_all<32, T>, search_all<64, T>>(X, centers, x.data(), label);
 }
 
 template <typename T>
@@ -348,10 +337,10 @@ Search nearest_bounded(Matrix<T> X, const Centers<T>& centers, const Bounds& bou
         std::iota(room.doubtful.begin(), room.doubtful.end(), 0);
         std::fill(bounds.lower, bounds.lower + X.rows * bounds.width, FLT_MAX);
     } else {
-        run_doubtful(X, centers, bounds, label, room);
+        simd<find_by_width<16, T>, find_by_width<32, T>, find_by_width<64, T>>(X, centers, bounds, label, room);
     }
     sort_doubtful(bounds, label, centers.groups * kGroup, room);
-    return run_tiles(X, centers, bounds, label, room);
+    return simd<search_tiles<16, T>, search_tiles<32, T>, search_tiles<64, T>>(X, centers, bounds, label, room);
 }
 
 template <typename T>

@@ -37,7 +37,7 @@ struct Bounds {
 
 struct Search {
     std::int64_t moved;   // rows that have another center than before
-    std::int64_t looked;  // groups that were looked at, for as many rows as a vector has
+    std::int64_t looked;  // groups that were looked at, times rows
 };
 
 // Label of the center with the smallest  |c|² / 2 - x·c,  the first of equals.

@@ -81,10 +81,15 @@ void expect_codes(const T* code, std::size_t n, std::size_t size) {
 
 // Parts start[i] .. start[i + 1] of `size` things, i < n, one after the other.
 template <typename T>
-void expect_parts(const T* start, std::size_t n, std::size_t size) {
+bool ascending(const T* start, std::size_t n) {
     bool ascend = true;
     for (std::size_t i = 0; i < n; ++i) ascend &= start[i] <= start[i + 1];
-    expect(ascend && start[0] >= 0 && static_cast<std::size_t>(start[n]) <= size,
+    return ascend;
+}
+
+template <typename T>
+void expect_parts(const T* start, std::size_t n, std::size_t size) {
+    expect(ascending(start, n) && start[0] >= 0 && static_cast<std::size_t>(start[n]) <= size,
            "parts one after the other, inside what they are parts of");
 }
 

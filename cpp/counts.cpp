@@ -6,6 +6,15 @@
 
 namespace posterior {
 
+void count_groups(const std::int32_t* codes, std::size_t rows, std::size_t count,
+                  std::int64_t* out) {
+    std::vector<std::int64_t> table(4 * count);
+    for (std::size_t i = 0; i < rows; ++i)
+        if (codes[i] >= 0) ++table[i % 4 * count + static_cast<std::size_t>(codes[i])];
+    for (std::size_t g = 0; g < count; ++g)
+        out[g] = table[g] + table[count + g] + table[2 * count + g] + table[3 * count + g];
+}
+
 constexpr std::size_t kRowsAhead = 8;  // rows that will be read soon are fetched into cache
 
 template <typename T>
@@ -33,24 +42,13 @@ POSTERIOR_INLINE void center_rows(Matrix<T> X, Groups groups, const double* orig
     }
 }
 
-POSTERIOR_CLONES void center_in_order(Matrix<double> X, Groups groups, const double* origin,
-                                      double* out, std::size_t width,
-                                      const std::vector<std::uint32_t>& order) {
-    center_rows(X, groups, origin, out, width, order);
-}
-POSTERIOR_CLONES void center_in_order(Matrix<float> X, Groups groups, const double* origin,
-                                      double* out, std::size_t width,
-                                      const std::vector<std::uint32_t>& order) {
-    center_rows(X, groups, origin, out, width, order);
-}
-
 void center_by_group(Matrix<double> X, Groups groups, const double* origin, double* out,
                      std::size_t width) {
-    center_in_order(X, groups, origin, out, width, rows_by_group(groups, X.rows));
+    simd<center_rows<double>>(X, groups, origin, out, width, rows_by_group(groups, X.rows));
 }
 void center_by_group(Matrix<float> X, Groups groups, const double* origin, double* out,
                      std::size_t width) {
-    center_in_order(X, groups, origin, out, width, rows_by_group(groups, X.rows));
+    simd<center_rows<float>>(X, groups, origin, out, width, rows_by_group(groups, X.rows));
 }
 
 // One look at all numbers, eight at a time. Adding and subtracting 1.5 · 2^52 rounds a number below
@@ -83,12 +81,9 @@ POSTERIOR_INLINE Survey look(const T* x, std::size_t n) {
     return s;
 }
 
-POSTERIOR_CLONES Survey first_look(const double* x, std::size_t n) { return look(x, n); }
-POSTERIOR_CLONES Survey first_look(const float* x, std::size_t n) { return look(x, n); }
-
 template <typename T>
 Survey complete(const T* x, std::size_t n) {
-    Survey s = first_look(x, n);
+    Survey s = simd<look<T>>(x, n);
     if (s.whole || !s.finite) return s;
     s.lowest_bit = 5000;
     for (std::size_t i = 0; i < n; ++i) {

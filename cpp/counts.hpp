@@ -30,14 +30,8 @@ inline std::vector<std::uint32_t> rows_by_group(Groups groups, std::size_t rows)
 
 // How many rows each group has. Rows take turns at four tables, so that equal neighbours need not
 // wait for each other.
-inline void count_groups(const std::int32_t* codes, std::size_t rows, std::size_t count,
-                         std::int64_t* out) {
-    std::vector<std::int64_t> table(4 * count);
-    for (std::size_t i = 0; i < rows; ++i)
-        if (codes[i] >= 0) ++table[i % 4 * count + static_cast<std::size_t>(codes[i])];
-    for (std::size_t g = 0; g < count; ++g)
-        out[g] = table[g] + table[count + g] + table[2 * count + g] + table[3 * count + g];
-}
+void count_groups(const std::int32_t* codes, std::size_t rows, std::size_t count,
+                  std::int64_t* out);
 
 // Rows of a table, group by group, less their group's origin, and a one behind each; rows of out
 // are `width` apart, so that they can begin where lines of the cache do.

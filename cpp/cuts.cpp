@@ -239,16 +239,6 @@ POSTERIOR_INLINE void count_cuts(const double* x, std::size_t n, const double* c
     }
 }
 
-POSTERIOR_CLONES void count_all(const double* x, std::size_t n, const double* cut,
-                                const double* last, double* code) {
-    count_cuts(x, n, cut, last, code);
-}
-
-POSTERIOR_CLONES void count_all(const double* x, std::size_t n, const double* cut,
-                                const double* last, float* code) {
-    count_cuts(x, n, cut, last, code);
-}
-
 }  // namespace
 
 template <typename T>
@@ -259,7 +249,7 @@ void digitize(Matrix<T> X, const double* cut, const std::int64_t* start, T* out)
         const std::size_t n = std::min(kBlock, X.rows - first);
         for (std::size_t j = 0; j < X.columns; ++j) {
             for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<double>(X.at(first + i, j));
-            count_all(x.data(), n, cut + start[j], cut + start[j + 1], code.data());
+            simd<count_cuts<T>>(x.data(), n, cut + start[j], cut + start[j + 1], code.data());
             for (std::size_t i = 0; i < n; ++i) out[(first + i) * X.columns + j] = code[i];
         }
     }

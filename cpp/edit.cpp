@@ -246,15 +246,6 @@ POSTERIOR_INLINE void search_all(Search& search) {
         search_blocks<Bytes, false>(search);
 }
 
-// Vectors as long as those of the machine.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target("arch=x86-64-v4"))) void run(Search& search) { search_all<64>(search); }
-__attribute__((target("arch=x86-64-v3"))) void run(Search& search) { search_all<32>(search); }
-__attribute__((target("default"))) void run(Search& search) { search_all<16>(search); }
-#else
-void run(Search& search) { search_all<16>(search); }
-#endif
-
 }  // namespace
 
 void nearest_strings(const Spelling& queries, const Dictionary& dictionary, Edits edits,
@@ -270,7 +261,7 @@ void nearest_strings(const Spelling& queries, const Dictionary& dictionary, Edit
         search.best[q].add(edits.normalized ? 1 : static_cast<double>(far),
                            dictionary.row + missing[0], dictionary.row + missing[1]);
     }
-    run(search);
+    simd<search_all<16>, search_all<32>, search_all<64>>(search);  // as long as the machine's
     for (std::size_t q = 0; q < queries.size; ++q) {
         std::vector<Neighbor>& heap = search.best[q].heap;
         std::sort_heap(heap.begin(), heap.end());

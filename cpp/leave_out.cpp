@@ -33,8 +33,8 @@ POSTERIOR_INLINE LanePair load_pair(const PairTable& table, std::size_t at, std:
 
 }  // namespace
 
-POSTERIOR_CLONES void moments_without(Matrix<double> X, Groups groups, const MomentPairs& sums,
-                                      double* weight, double* mean, double* scatter) {
+POSTERIOR_INLINE void leave_out(Matrix<double> X, Groups groups, const MomentPairs& sums,
+                                double* weight, double* mean, double* scatter) {
     const Lanes zero = {}, infinity = zero + std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < X.rows; ++i) {
         const std::size_t group = static_cast<std::size_t>(groups.codes[i]) * X.columns;
@@ -57,6 +57,11 @@ POSTERIOR_CLONES void moments_without(Matrix<double> X, Groups groups, const Mom
             store_some(scatter + to, difference - difference == zero ? varied : known, n);
         }
     }
+}
+
+void moments_without(Matrix<double> X, Groups groups, const MomentPairs& sums, double* weight,
+                     double* mean, double* scatter) {
+    simd<leave_out>(X, groups, sums, weight, mean, scatter);
 }
 
 }  // namespace posterior

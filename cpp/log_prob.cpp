@@ -76,21 +76,18 @@ POSTERIOR_INLINE void widened_sums(const float* x, std::ptrdiff_t step, std::siz
     }
 }
 
-POSTERIOR_CLONES void distances(const double* x, std::ptrdiff_t step, std::size_t rows,
-                                const Tiles& t, double* out) {
-    sums<true>(x, step, rows, t, out);
+void distances(const double* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t,
+               double* out) {
+    simd<sums<true, double>>(x, step, rows, t, out);
 }
-POSTERIOR_CLONES void distances(const float* x, std::ptrdiff_t step, std::size_t rows,
-                                const Tiles& t, double* out) {
-    widened_sums<true>(x, step, rows, t, out);
+void distances(const float* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out) {
+    simd<widened_sums<true>>(x, step, rows, t, out);
 }
-POSTERIOR_CLONES void products(const double* x, std::ptrdiff_t step, std::size_t rows,
-                               const Tiles& t, double* out) {
-    sums<false>(x, step, rows, t, out);
+void products(const double* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out) {
+    simd<sums<false, double>>(x, step, rows, t, out);
 }
-POSTERIOR_CLONES void products(const float* x, std::ptrdiff_t step, std::size_t rows,
-                               const Tiles& t, double* out) {
-    widened_sums<false>(x, step, rows, t, out);
+void products(const float* x, std::ptrdiff_t step, std::size_t rows, const Tiles& t, double* out) {
+    simd<widened_sums<false>>(x, step, rows, t, out);
 }
 
 // Some tiles at a time share the coefficients they load.
@@ -100,23 +97,30 @@ POSTERIOR_INLINE void measure(const double* x, std::size_t columns, std::size_t 
     for (std::size_t k = 0; k < groups; ++k) {
         Lanes sum[Tiles] = {}, v;
         for (std::size_t j = 0; j < columns; ++j)
+#pragma GCC unroll 4
             for (std::size_t t = 0; t < Tiles; ++t) {
                 load(v, x + (t * columns + j) * kLanes);
                 const Lanes z = (v - a[k * columns + j]) * b[k * columns + j];
                 sum[t] += z * z;
             }
+#pragma GCC unroll 4
         for (std::size_t t = 0; t < Tiles; ++t) store(out + (t * groups + k) * kLanes, sum[t]);
     }
 }
 
-POSTERIOR_CLONES void distances_side_by_side(const double* x, std::size_t tiles,
-                                             std::size_t columns, std::size_t groups,
-                                             const double* a, const double* b, double* out) {
+POSTERIOR_INLINE void measure_all(const double* x, std::size_t tiles, std::size_t columns,
+                                  std::size_t groups, const double* a, const double* b,
+                                  double* out) {
     std::size_t t = 0;
     for (; t + 4 <= tiles; t += 4)
         measure<4>(x + t * columns * kLanes, columns, groups, a, b, out + t * groups * kLanes);
     for (; t < tiles; ++t)
         measure<1>(x + t * columns * kLanes, columns, groups, a, b, out + t * groups * kLanes);
+}
+
+void distances_side_by_side(const double* x, std::size_t tiles, std::size_t columns,
+                            std::size_t groups, const double* a, const double* b, double* out) {
+    simd<measure_all>(x, tiles, columns, groups, a, b, out);
 }
 
 // Adds x times a row of W to the sums of up to eight groups a vector, which stay in registers.
@@ -125,6 +129,7 @@ struct Accumulators {
     Lanes sum[Vectors];
 
     POSTERIOR_INLINE void add(double x, const double* w) {
+#pragma GCC unroll 4
         for (std::size_t v = 0; v < Vectors; ++v) {
             Lanes t;
             load(t, w + v * kLanes);
@@ -132,6 +137,7 @@ struct Accumulators {
         }
     }
     POSTERIOR_INLINE void store(double* to) const {
+#pragma GCC unroll 4
         for (std::size_t v = 0; v < Vectors; ++v) posterior::store(to + v * kLanes, sum[v]);
     }
 };
@@ -147,6 +153,7 @@ constexpr std::ptrdiff_t kFarAhead = 48, kAhead = 6;
 
 template <std::size_t Vectors, int Locality>
 POSTERIOR_INLINE void fetch(const double* w) {
+#pragma GCC unroll 4
     for (std::size_t v = 0; v < Vectors; ++v) __builtin_prefetch(w + v * kLanes, 0, Locality);
 }
 
@@ -200,33 +207,38 @@ POSTERIOR_INLINE bool table_rows(const TableScores<T>& job, std::size_t first,
 }
 
 // Four vectors of groups at a time, then what is left.
-#define POSTERIOR_BY_GROUPS(rows, job)                                                   \
-    bool done = true;                                                                     \
-    for (std::size_t first = 0; done && first < (job).groups; first += 4 * kLanes) {      \
-        const std::size_t left = (job).groups - first;                                    \
-        done = left <= kLanes       ? rows<1>(job, first, left)                           \
-               : left <= 2 * kLanes ? rows<2>(job, first, left)                           \
-               : left <= 3 * kLanes ? rows<3>(job, first, left)                           \
-                                    : rows<4>(job, first, std::min(left, 4 * kLanes));    \
-    }                                                                                     \
+template <auto One, auto Two, auto Three, auto Four, typename Job>
+POSTERIOR_INLINE bool by_groups(const Job& job) {
+    bool done = true;
+    for (std::size_t first = 0; done && first < job.groups; first += 4 * kLanes) {
+        const std::size_t left = job.groups - first;
+        done = left <= kLanes       ? One(job, first, left)
+               : left <= 2 * kLanes ? Two(job, first, left)
+               : left <= 3 * kLanes ? Three(job, first, left)
+                                    : Four(job, first, std::min(left, 4 * kLanes));
+    }
     return done;
+}
 
-#define POSTERIOR_SPARSE(T, Index)                                                      \
-    POSTERIOR_CLONES bool sparse_log_joint(const SparseScores<T, Index>& job) {          \
-        POSTERIOR_BY_GROUPS(sparse_rows, job)                                            \
-    }
-POSTERIOR_SPARSE(double, std::int32_t)
-POSTERIOR_SPARSE(double, std::int64_t)
-POSTERIOR_SPARSE(float, std::int32_t)
-POSTERIOR_SPARSE(float, std::int64_t)
+template <typename T, typename Index>
+bool sparse_log_joint(const SparseScores<T, Index>& job) {
+    return simd<by_groups<sparse_rows<1, T, Index>, sparse_rows<2, T, Index>,
+                          sparse_rows<3, T, Index>, sparse_rows<4, T, Index>,
+                          SparseScores<T, Index>>>(job);
+}
+template bool sparse_log_joint(const SparseScores<double, std::int32_t>&);
+template bool sparse_log_joint(const SparseScores<double, std::int64_t>&);
+template bool sparse_log_joint(const SparseScores<float, std::int32_t>&);
+template bool sparse_log_joint(const SparseScores<float, std::int64_t>&);
 
-#define POSTERIOR_TABLE(T)                                               \
-    POSTERIOR_CLONES bool table_log_joint(const TableScores<T>& job) {    \
-        POSTERIOR_BY_GROUPS(table_rows, job)                              \
-    }
-POSTERIOR_TABLE(std::int64_t)
-POSTERIOR_TABLE(std::int32_t)
-POSTERIOR_TABLE(std::int16_t)
-POSTERIOR_TABLE(std::uint8_t)
+template <typename T>
+bool table_log_joint(const TableScores<T>& job) {
+    return simd<by_groups<table_rows<1, T>, table_rows<2, T>, table_rows<3, T>, table_rows<4, T>,
+                          TableScores<T>>>(job);
+}
+template bool table_log_joint(const TableScores<std::int64_t>&);
+template bool table_log_joint(const TableScores<std::int32_t>&);
+template bool table_log_joint(const TableScores<std::int16_t>&);
+template bool table_log_joint(const TableScores<std::uint8_t>&);
 
 }  // namespace posterior

@@ -60,10 +60,8 @@ struct SparseScores {
     double* out;
 };
 
-bool sparse_log_joint(const SparseScores<double, std::int32_t>& job);
-bool sparse_log_joint(const SparseScores<double, std::int64_t>& job);
-bool sparse_log_joint(const SparseScores<float, std::int32_t>& job);
-bool sparse_log_joint(const SparseScores<float, std::int64_t>& job);
+template <typename T, typename Index>
+bool sparse_log_joint(const SparseScores<T, Index>& job);
 
 // bias_k + Σⱼ table[cell(xⱼ), k] of rows of codes. Column j owns cells offset[j] .. offset[j + 1];
 // its last one stands for values never seen. A negative code is a missing cell and adds nothing.
@@ -76,10 +74,8 @@ struct TableScores {
     double* out;
 };
 
-bool table_log_joint(const TableScores<std::int64_t>& job);
-bool table_log_joint(const TableScores<std::int32_t>& job);
-bool table_log_joint(const TableScores<std::int16_t>& job);
-bool table_log_joint(const TableScores<std::uint8_t>& job);
+template <typename T>
+bool table_log_joint(const TableScores<T>& job);
 
 constexpr std::size_t kCopiedRows = 64;
 

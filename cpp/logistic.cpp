@@ -17,7 +17,7 @@ POSTERIOR_INLINE double across(const Lanes& v) {
 
 // One output: η of up to 64 rows becomes the derivative w (p - y), and the loss is returned.
 //   loss = log(1 + e^-|η|) + max(η, 0) - y η        p = 1 / (1 + e^-η)
-POSTERIOR_CLONES double binary_residuals(std::size_t rows, const double* y, const double* weight,
+POSTERIOR_INLINE double binary_residuals(std::size_t rows, const double* y, const double* weight,
                                          double* eta) {
     Lanes loss = {};
     for (std::size_t i = 0; i < rows; i += kLanes) {
@@ -52,7 +52,7 @@ double residuals(std::size_t rows, std::size_t first, Answers y, double* eta) {
     }
     if (m == 1) {
         std::fill(eta + rows, eta + kPanel, 0.0);
-        return binary_residuals(kPanel, truth, weight, eta);
+        return simd<binary_residuals>(kPanel, truth, weight, eta);
     }
     normalize(eta, rows, m, Wanted::posterior, evidence);
     for (std::size_t r = 0; r < rows; ++r) {
@@ -67,7 +67,7 @@ double residuals(std::size_t rows, std::size_t first, Answers y, double* eta) {
 }
 
 // η_r ← Σⱼ x_rj w_j of a panel whose rows are `width` apart, whole lanes.
-POSTERIOR_CLONES void score_one(std::size_t rows, std::size_t width, const double* x,
+POSTERIOR_INLINE void score_one(std::size_t rows, std::size_t width, const double* x,
                                 const double* weight, double* eta) {
     for (std::size_t r = 0; r < rows; ++r, x += width) {
         Lanes even = {}, odd = {}, u, v, s, t;
@@ -104,7 +104,7 @@ POSTERIOR_INLINE void score_rows(std::size_t width, std::size_t columns, std::si
     }
 }
 
-POSTERIOR_CLONES void score_many(std::size_t rows, std::size_t width, std::size_t columns,
+POSTERIOR_INLINE void score_many(std::size_t rows, std::size_t width, std::size_t columns,
                                  std::size_t lanes, const double* x, const double* W,
                                  const double* b, double* eta) {
     std::size_t r = 0;
@@ -133,7 +133,7 @@ POSTERIOR_INLINE void add_outputs(std::size_t rows, std::size_t width, std::size
     }
 }
 
-POSTERIOR_CLONES void add_gradient(std::size_t rows, std::size_t width, std::size_t outputs,
+POSTERIOR_INLINE void add_gradient(std::size_t rows, std::size_t width, std::size_t outputs,
                                    const double* x, const double* residual, double* gradient) {
     std::size_t k = 0;
     for (; k + 8 <= outputs; k += 8)
@@ -192,15 +192,15 @@ double logistic_sums(Matrix<T> X, const double* origin, Answers y, const double*
         const std::size_t rows = std::min(kPanel, X.rows - first);
         copy_panel(X, origin, first, rows, width, panel.data());
         if (m == 1) {
-            score_one(rows, width, panel.data(), weight.data(), eta.data());
+            simd<score_one>(rows, width, panel.data(), weight.data(), eta.data());
         } else {
-            score_many(rows, width, p, lanes, panel.data(), weight.data(), none.data(),
+            simd<score_many>(rows, width, p, lanes, panel.data(), weight.data(), none.data(),
                        scores.data());
             for (std::size_t r = 0; r < rows; ++r)
                 std::copy_n(scores.data() + r * lanes, m, eta.data() + r * m);
         }
         loss += residuals(rows, first, y, eta.data());
-        add_gradient(rows, width, m, panel.data(), eta.data(), sums.data());
+        simd<add_gradient>(rows, width, m, panel.data(), eta.data(), sums.data());
         if (hessian != nullptr)
             add_curvature({rows, p, width}, first, y, panel.data(), eta.data(), weighted.data(),
                           hessian);

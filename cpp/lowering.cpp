@@ -71,15 +71,6 @@ POSTERIOR_INLINE Block write_ascii(const Unit* in, char* out, bool lowercase, Ma
     return {marks, bits(flag)};
 }
 
-POSTERIOR_CLONES Block write_block(const std::uint8_t* in, char* out, bool lowercase,
-                                   Marked marked) {
-    return write_ascii(in, out, lowercase, marked);
-}
-POSTERIOR_CLONES Block write_block(const std::uint32_t* in, char* out, bool lowercase,
-                                   Marked marked) {
-    return write_ascii(in, out, lowercase, marked);
-}
-
 constexpr std::uint32_t kNotUtf8 = 0xFFFFFFFF;
 
 // Each unit is a character.
@@ -154,9 +145,10 @@ Reading Lowered::read_units(Units units, const Alphabet& alphabet, bool lowercas
     while (units.at < units.end) {
         const std::size_t n = std::min(left(), kBlock);
         auto* block = units.at;
-        std::remove_cvref_t<decltype(*block)> last[kBlock] = {};
+        using Unit = std::remove_cvref_t<decltype(*block)>;
+        Unit last[kBlock] = {};
         if (n < kBlock) block = std::copy_n(units.at, n, last) - n;
-        const auto [some, others] = write_block(block, out, lowercase, marked);
+        const auto [some, others] = simd<write_ascii<Unit>>(block, out, lowercase, marked);
         const std::size_t run = std::min(n, static_cast<std::size_t>(std::countr_zero(others)));
         marks.append(some & ((std::uint64_t{1} << run) - 1), run);
         out += run;

@@ -21,6 +21,7 @@
 #include "edit.hpp"
 #include "exact.hpp"
 #include "exact_products.hpp"
+#include "instances.hpp"
 #include "leave_out.hpp"
 #include "log_prob.hpp"
 #include "logistic.hpp"
@@ -29,6 +30,7 @@
 #include "normalize.hpp"
 #include "pairs.hpp"
 #include "products.hpp"
+#include "simd.hpp"
 #include "soft.hpp"
 #include "soft_panel.hpp"
 #include "student.hpp"
@@ -754,6 +756,10 @@ p::Spelling spelling(const Codes& letters, const Vector<std::int64_t>& start,
 
 NB_MODULE(_compiled, m) {
     m.doc() = "Compiled loops of posterior.kernels; see posterior.kernels.compiled.";
+    // A process that ends while a thread answers, or without a look for garbage, leaves objects
+    // behind: that is no fault, and users of a command must not read of it.
+    nb::set_leak_warnings(false);
+    m.attr("simd") = p::name_of(p::simd_level);
     bind_tables_of_numbers<double>(m);
     bind_tables_of_numbers<float>(m);
     bind_trees<double>(m);

@@ -300,26 +300,13 @@ POSTERIOR_INLINE void search_rows(Pools<W, T>& pools, W* packed) {
     }
 }
 
-// Vectors as long as those of the machine, so that a tile of scores stays in its registers.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define POSTERIOR_SEARCH(W, T)                                                              \
-    __attribute__((target("arch=x86-64-v4"))) void run(Pools<W, T>& pools, W* packed) {     \
-        search_rows<64, 8>(pools, packed);                                                  \
-    }                                                                                       \
-    __attribute__((target("arch=x86-64-v3"))) void run(Pools<W, T>& pools, W* packed) {     \
-        search_rows<32, 4>(pools, packed);                                                  \
-    }                                                                                       \
-    __attribute__((target("default"))) void run(Pools<W, T>& pools, W* packed) {            \
-        search_rows<16, 4>(pools, packed);                                                  \
-    }
+// Vectors as long as those of the machine, so that a tile of scores stays in its registers: ARM has
+// 32 of them.
+#if defined(__x86_64__)
+constexpr std::size_t kFew = 4;
 #else
-#define POSTERIOR_SEARCH(W, T) \
-    void run(Pools<W, T>& pools, W* packed) { search_rows<16, 8>(pools, packed); }
+constexpr std::size_t kFew = 8;
 #endif
-POSTERIOR_SEARCH(float, float)
-POSTERIOR_SEARCH(float, double)
-POSTERIOR_SEARCH(double, float)
-POSTERIOR_SEARCH(double, double)
 
 template <typename W, typename T>
 std::int64_t nearest_rows(Matrix<double> Q, const Searched<T>& rows, std::size_t k,
@@ -328,7 +315,8 @@ std::int64_t nearest_rows(Matrix<double> Q, const Searched<T>& rows, std::size_t
     const std::size_t places = (Q.rows + widest - 1) / widest * widest;
     std::vector<W> packed(places * Q.columns);
     Pools<W, T> pools(Q, rows, k, places);
-    run(pools, packed.data());
+    simd<search_rows<16, kFew, W, T>, search_rows<32, 4, W, T>, search_rows<64, 8, W, T>>(
+        pools, packed.data());
     for (std::size_t q = 0; q < Q.rows; ++q) {
         if (pools.best[q].empty()) pools.select(q);
         pools.settle(q);

@@ -14,7 +14,7 @@ constexpr std::size_t kTileCells = 1024;  // that change their places at a time
 
 // Eight rows side by side: lane l of column k is row l's value for group k. A row that is impossible
 // has a sum of zero.
-POSTERIOR_CLONES void normalize_eight(double* column, std::size_t groups, Wanted wanted,
+POSTERIOR_INLINE void normalize_eight(double* column, std::size_t groups, Wanted wanted,
                                       double* sum, double* log_evidence) {
     Lanes top, x, e, log_total, total = {};
     load(top, column);
@@ -73,7 +73,7 @@ void normalize(double* L, std::size_t rows, std::size_t groups, Wanted wanted,
             turn(L + i * groups, n, groups, column, false);
         });
         each_tile([&](std::size_t i, std::size_t n, double* column) {
-            normalize_eight(column, groups, wanted, sum, evidence);
+            simd<normalize_eight>(column, groups, wanted, sum, evidence);
             for (std::size_t l = 0; l < n; ++l) {
                 if (sum[l] == 0) {
                     evidence[l] = -infinity;

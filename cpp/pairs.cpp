@@ -17,7 +17,7 @@ constexpr std::size_t kTurns = 4;     // tables, so that equal neighbours need n
 constexpr std::size_t kSmall = 2048;  // cells of a table that can have so many
 
 // Adds rows to the table of two columns, b the faster; tables of turns are `step` apart.
-POSTERIOR_CLONES void count_block(const std::uint16_t* a, const std::uint16_t* b, std::size_t n,
+POSTERIOR_INLINE void count_block(const std::uint16_t* a, const std::uint16_t* b, std::size_t n,
                                   std::uint32_t width, std::uint32_t* table, std::size_t step) {
     alignas(64) std::uint32_t cell[kTile];
     for (std::size_t first = 0; first < n; first += kTile) {
@@ -51,7 +51,7 @@ void add_pair(const std::uint16_t* a, const std::uint16_t* b, std::size_t n, std
     const std::size_t width = counts.size(j) + 1, cells = (counts.size(i) + 1) * width;
     const std::size_t turns = cells <= kSmall ? kTurns : 1, step = turns > 1 ? cells : 0;
     table.assign(cells * turns, 0);
-    count_block(a, b, n, static_cast<std::uint32_t>(width), table.data(), step);
+    simd<count_block>(a, b, n, static_cast<std::uint32_t>(width), table.data(), step);
     for (std::size_t t = 1; t < turns; ++t)
         for (std::size_t c = 0; c < cells; ++c) table[c] += table[t * cells + c];
     for (std::size_t v = 0; v + 1 < cells / width; ++v) {
@@ -104,7 +104,7 @@ POSTERIOR_INLINE void add_terms(const double* table, const std::int32_t* place, 
     for (std::size_t k = 0; k < Width; ++k) out[k] = sum[k];
 }
 
-POSTERIOR_CLONES void add_parent(const double* table, const std::int32_t* place, std::size_t n,
+POSTERIOR_INLINE void add_parent(const double* table, const std::int32_t* place, std::size_t n,
                                  std::size_t groups, double* out) {
     if (groups == 2) return add_terms<2>(table, place, n, groups, out);
     if (groups == 4) return add_terms<4>(table, place, n, groups, out);
@@ -112,7 +112,7 @@ POSTERIOR_CLONES void add_parent(const double* table, const std::int32_t* place,
         add_terms<kLanes>(table + k, place, n, groups, out + k);
 }
 
-POSTERIOR_CLONES void exponentials(double* x, std::size_t n) {
+POSTERIOR_INLINE void exponentials(double* x, std::size_t n) {
     for (std::size_t i = 0; i < n; i += kLanes) {
         Lanes v, e;
         load(v, x + i);
@@ -134,7 +134,7 @@ void average(double* score, const std::vector<double>& weight, std::size_t group
         out[k] = std::max(out[k], -std::numeric_limits<double>::max());
     for (std::size_t a = 0; a < n; ++a)
         for (std::size_t k = 0; k < groups; ++k) score[a * groups + k] -= out[k];
-    exponentials(score, n * groups);
+    simd<exponentials>(score, n * groups);
     for (std::size_t k = 0; k < groups; ++k) {
         double sum = 0;
         for (std::size_t a = 0; a < n; ++a) sum += weight[a] * score[a * groups + k];
@@ -154,7 +154,7 @@ void one_dependence_log_joint(Matrix<std::int32_t> X, OneDependence model, doubl
         for (const std::int32_t a : place) {
             const auto parent = static_cast<std::size_t>(a);
             if (!(model.weight[parent] > 0)) continue;
-            add_parent(model.table + parent * model.places * K, place.data(), place.size(), K,
+            simd<add_parent>(model.table + parent * model.places * K, place.data(), place.size(), K,
                        &score[weight.size() * K]);
             weight.push_back(model.weight[parent]);
         }

@@ -34,7 +34,7 @@ POSTERIOR_INLINE void add_columns(Panel panel, std::size_t i, const double* x, c
         add_tile<Columns>(panel, x + i, y + j, out + i * panel.width + j);
 }
 
-POSTERIOR_CLONES void add_panel(Panel panel, const double* x, const double* y, double* out) {
+POSTERIOR_INLINE void add_panel(Panel panel, const double* x, const double* y, double* out) {
     std::size_t i = 0;
     for (; i + kTile <= panel.columns; i += kTile) add_columns<kTile>(panel, i, x, y, out);
     for (; i + 4 <= panel.columns; i += 4) add_columns<4>(panel, i, x, y, out);
@@ -44,7 +44,7 @@ POSTERIOR_CLONES void add_panel(Panel panel, const double* x, const double* y, d
 void add_products(Panel panel, const double* x, const double* y, double* out) {
     for (std::size_t r = 0; r < panel.rows; r += kPanelRows) {
         const std::size_t rows = std::min(kPanelRows, panel.rows - r);
-        add_panel({rows, panel.columns, panel.width}, x + r * panel.width, y + r * panel.width,
+        simd<add_panel>({rows, panel.columns, panel.width}, x + r * panel.width, y + r * panel.width,
                   out);
     }
 }
@@ -52,7 +52,7 @@ void add_products(Panel panel, const double* x, const double* y, double* out) {
 // Sixteen rows on four axes. x holds eight rows side by side, column by column, and then the next
 // eight; the first `depth` columns have a weight other than zero. Adds the squared distances from
 // each center of the set.
-POSTERIOR_CLONES void measure_tiles(std::size_t tiles, std::size_t columns, std::size_t depth,
+POSTERIOR_INLINE void measure_tiles(std::size_t tiles, std::size_t columns, std::size_t depth,
                                     const double* x, const double* weight, std::size_t groups,
                                     const double* center, std::size_t center_step, double* sum,
                                     std::size_t sum_step) {
@@ -115,7 +115,7 @@ void measure_rows(Matrix<T> X, const Axes& axes, double* out) {
         for (std::size_t a = 0; a < blocks; ++a) {
             const std::size_t set = a / (axes.vectors * halves);
             const std::size_t axis = a % (axes.vectors * halves) * kAxes;
-            measure_tiles(tiles, columns, depth[a], x, weight(a), each,
+            simd<measure_tiles>(tiles, columns, depth[a], x, weight(a), each,
                           axes.center + set * axes.vectors * kLanes + axis,
                           axes.vectors * kLanes, sum + set * kLanes, groups * kLanes);
         }

@@ -1,18 +1,10 @@
-// Vectors of eight doubles, compiled for several instruction sets and chosen at load time.
+// Vectors of eight doubles, and loops compiled for several instruction sets, one of them chosen when
+// the module is loaded.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-
-// One build serves any x86-64: GCC compiles a marked function three times and picks one when the
-// module is loaded. Elsewhere (ARM, other compilers) the plain function is already what is wanted.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define POSTERIOR_CLONES \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define POSTERIOR_CLONES
-#endif
 
 #define POSTERIOR_INLINE inline __attribute__((always_inline))
 
@@ -39,5 +31,38 @@ POSTERIOR_INLINE bool any(const Integers& mask) {
     for (std::size_t l = 0; l < kLanes; ++l) seen |= lane[l];
     return seen != 0;
 }
+
+// One build serves any x86-64: what the machine has, or less if POSTERIOR_SIMD asks for less.
+enum class Level { baseline, avx2, avx512 };
+extern const Level simd_level;
+const char* name_of(Level);
+
+#if defined(__x86_64__)
+#define POSTERIOR_AVX2 __attribute__((target("arch=x86-64-v3")))
+#define POSTERIOR_AVX512 __attribute__((target("arch=x86-64-v4")))
+#endif
+
+// An inline function, compiled for each level: simd<loop>(arguments) runs the one chosen. A loop
+// that wants to know how long the machine's vectors are is given three times:
+// simd<loop<16>, loop<32>, loop<64>>.
+template <auto Baseline, auto Avx2, auto Avx512>
+struct Simd;
+template <typename R, typename... A, R (*Baseline)(A...), R (*Avx2)(A...), R (*Avx512)(A...)>
+struct Simd<Baseline, Avx2, Avx512> {
+    static R baseline(A... a) { return Baseline(a...); }
+#if defined(__x86_64__)
+    POSTERIOR_AVX2 static R avx2(A... a) { return Avx2(a...); }
+    POSTERIOR_AVX512 static R avx512(A... a) { return Avx512(a...); }
+#endif
+    R operator()(A... a) const {
+#if defined(__x86_64__)
+        if (simd_level == Level::avx512) return avx512(a...);
+        if (simd_level == Level::avx2) return avx2(a...);
+#endif
+        return baseline(a...);
+    }
+};
+template <auto Baseline, auto Avx2 = Baseline, auto Avx512 = Baseline>
+constexpr Simd<Baseline, Avx2, Avx512> simd{};
 
 }  // namespace posterior

@@ -159,28 +159,34 @@ POSTERIOR_INLINE bool add_by(const Piece<T>& piece, Manner manner, const Units& 
     return add_rows<Way, false, true>(piece, unit, sums, residue, residues);
 }
 
+template <typename T>
+POSTERIOR_INLINE bool add_any(const Piece<T>& piece, Manner manner, const Units& unit,
+                              TileSums& sums, Residue* residue, std::size_t& residues) {
+    if constexpr (sizeof(T) == sizeof(float))
+        if (manner.way == kNarrow)
+            return add_by<kNarrow>(piece, manner, unit, sums, residue, residues);
+    if (manner.way == 3) return add_by<3>(piece, manner, unit, sums, residue, residues);
+    return add_by<4>(piece, manner, unit, sums, residue, residues);
+}
+
 }  // namespace
 
-POSTERIOR_CLONES bool look(const Piece<double>& piece, double* largest) {
-    return look_at(piece, largest);
+bool look(const Piece<double>& piece, double* largest) {
+    return simd<look_at<double>>(piece, largest);
 }
 
-POSTERIOR_CLONES bool look(const Piece<float>& piece, double* largest) {
-    return look_at(piece, largest);
+bool look(const Piece<float>& piece, double* largest) {
+    return simd<look_at<float>>(piece, largest);
 }
 
-POSTERIOR_CLONES bool add_piece(const Piece<double>& piece, Manner manner, const Units& unit,
-                               TileSums& sums, Residue* residue, std::size_t& residues) {
-    if (manner.way == 3) return add_by<3>(piece, manner, unit, sums, residue, residues);
-    return add_by<4>(piece, manner, unit, sums, residue, residues);
+bool add_piece(const Piece<double>& piece, Manner manner, const Units& unit, TileSums& sums,
+               Residue* residue, std::size_t& residues) {
+    return simd<add_any<double>>(piece, manner, unit, sums, residue, residues);
 }
 
-POSTERIOR_CLONES bool add_piece(const Piece<float>& piece, Manner manner, const Units& unit,
-                               TileSums& sums, Residue* residue, std::size_t& residues) {
-    if (manner.way == kNarrow)
-        return add_by<kNarrow>(piece, manner, unit, sums, residue, residues);
-    if (manner.way == 3) return add_by<3>(piece, manner, unit, sums, residue, residues);
-    return add_by<4>(piece, manner, unit, sums, residue, residues);
+bool add_piece(const Piece<float>& piece, Manner manner, const Units& unit, TileSums& sums,
+               Residue* residue, std::size_t& residues) {
+    return simd<add_any<float>>(piece, manner, unit, sums, residue, residues);
 }
 
 }  // namespace posterior

@@ -49,7 +49,7 @@ POSTERIOR_INLINE void add_tile(const Gathered& g, std::size_t i, std::size_t j, 
 }
 
 // s ← s + Σ r u and Q ← Q + Σ r u uᵀ: of each vector of lines the vectors from the diagonal on.
-POSTERIOR_CLONES void add_gathered(const Gathered& g, double* s, double* Q) {
+POSTERIOR_INLINE void add_gathered(const Gathered& g, double* s, double* Q) {
     for (std::size_t i = 0; i < g.width; i += kLanes) {
         std::size_t j = i;
         double* first = s;
@@ -61,7 +61,7 @@ POSTERIOR_CLONES void add_gathered(const Gathered& g, double* s, double* Q) {
     }
 }
 
-POSTERIOR_CLONES void center(const double* x, const std::uint32_t* index, std::size_t n,
+POSTERIOR_INLINE void center(const double* x, const std::uint32_t* index, std::size_t n,
                              std::size_t width, const double* origin, double* u) {
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < width; j += kLanes) {
@@ -123,8 +123,8 @@ class Products {
         }
         left_out_[k] += rows - n;
         if (n == 0) return;
-        center(x_.data(), index, n, width_, origin_.data() + k * width_, u_.data());
-        add_gathered({n, width_, u_.data(), part}, s_ + k * width_, Q_ + k * width_ * width_);
+        simd<center>(x_.data(), index, n, width_, origin_.data() + k * width_, u_.data());
+        simd<add_gathered>({n, width_, u_.data(), part}, s_ + k * width_, Q_ + k * width_ * width_);
     }
 
     // How many of the parts that group k was not given are not zero.

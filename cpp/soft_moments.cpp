@@ -58,15 +58,6 @@ POSTERIOR_INLINE void add_panel(const MomentPanel& p, const double* origin, doub
     }
 }
 
-POSTERIOR_CLONES void add_whole_rows(const MomentPanel& p, const double* origin, double* w,
-                                     double* s, double* q) {
-    add_panel<false>(p, origin, w, s, q);
-}
-POSTERIOR_CLONES void add_rows_with_gaps(const MomentPanel& p, const double* origin, double* w,
-                                         double* s, double* q) {
-    add_panel<true>(p, origin, w, s, q);
-}
-
 template <typename T>
 void moments_of(Matrix<T> X, Shares shares, const double* origin, double* w, double* s,
                 double* q) {
@@ -81,7 +72,7 @@ void moments_of(Matrix<T> X, Shares shares, const double* origin, double* w, dou
         const MomentPanel p{rows, width, groups, x, seen, shares.R + first * groups};
         if (widen(x, rows, width, low.data(), high.data())) {
             add_shares(p.R, rows, groups, weight.data());
-            add_whole_rows(p, o.data(), w, s, q);
+            simd<add_panel<false>>(p, o.data(), w, s, q);
             continue;
         }
         for (std::size_t c = 0; c < rows * width; ++c) {
@@ -89,7 +80,7 @@ void moments_of(Matrix<T> X, Shares shares, const double* origin, double* w, dou
             seen[c] = missing ? 0.0 : 1.0;
             x[c] = missing ? 0.0 : x[c];
         }
-        add_rows_with_gaps(p, o.data(), w, s, q);
+        simd<add_panel<true>>(p, o.data(), w, s, q);
     }
     for (std::size_t k = 0; k < groups; ++k)
         for (std::size_t j = 0; j < X.columns; ++j) w[k * width + j] += weight[k];

@@ -16,13 +16,12 @@ POSTERIOR_INLINE void copy(Matrix<T> X, std::size_t first, std::size_t rows, std
                 to[j] = static_cast<double>(X.at(first + i, j));
     }
 }
-POSTERIOR_CLONES void copy_rows(Matrix<double> X, std::size_t first, std::size_t rows,
-                                std::size_t width, double* to) {
-    copy(X, first, rows, width, to);
+void copy_rows(Matrix<double> X, std::size_t first, std::size_t rows, std::size_t width,
+               double* to) {
+    simd<copy<double>>(X, first, rows, width, to);
 }
-POSTERIOR_CLONES void copy_rows(Matrix<float> X, std::size_t first, std::size_t rows,
-                                std::size_t width, double* to) {
-    copy(X, first, rows, width, to);
+void copy_rows(Matrix<float> X, std::size_t first, std::size_t rows, std::size_t width, double* to) {
+    simd<copy<float>>(X, first, rows, width, to);
 }
 
 std::vector<double> padded(const double* table, std::size_t groups, std::size_t columns) {
@@ -34,7 +33,7 @@ std::vector<double> padded(const double* table, std::size_t groups, std::size_t 
 }
 
 // Groups side by side.
-POSTERIOR_CLONES void add_shares(const double* R, std::size_t rows, std::size_t groups, double* w) {
+POSTERIOR_INLINE void add_columns(const double* R, std::size_t rows, std::size_t groups, double* w) {
     std::size_t k = 0;
     for (; k + kLanes <= groups; k += kLanes) {
         Lanes even, odd = {}, r;
@@ -56,8 +55,8 @@ POSTERIOR_CLONES void add_shares(const double* R, std::size_t rows, std::size_t 
         for (std::size_t l = k; l < groups; ++l) w[l] += R[i * groups + l];
 }
 
-POSTERIOR_CLONES bool widen(const double* x, std::size_t rows, std::size_t width, double* low,
-                            double* high) {
+POSTERIOR_INLINE bool widen_all(const double* x, std::size_t rows, std::size_t width, double* low,
+                                double* high) {
     Lanes apart = {};
     for (std::size_t j = 0; j < width; j += kLanes) {
         Lanes v, least, most;
@@ -75,6 +74,14 @@ POSTERIOR_CLONES bool widen(const double* x, std::size_t rows, std::size_t width
     double lane[kLanes];
     store(lane, apart);
     return std::all_of(lane, lane + kLanes, [](double a) { return a == 0; });
+}
+
+void add_shares(const double* R, std::size_t rows, std::size_t groups, double* w) {
+    simd<add_columns>(R, rows, groups, w);
+}
+
+bool widen(const double* x, std::size_t rows, std::size_t width, double* low, double* high) {
+    return simd<widen_all>(x, rows, width, low, high);
 }
 
 }  // namespace posterior

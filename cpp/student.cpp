@@ -61,7 +61,7 @@ POSTERIOR_INLINE double across(const Lanes& v) {
     return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
 }
 
-POSTERIOR_CLONES void add_values(const double* x, const double* w, std::size_t n, double center,
+POSTERIOR_INLINE void add_values(const double* x, const double* w, std::size_t n, double center,
                                  double precision, double nu, Near& near, Far& far) {
     const double per_nu = 1 / nu;
     Lanes s_0 = {}, s_1 = {}, s_2 = {}, log = {}, first = {}, second = {};
@@ -126,7 +126,7 @@ double student_fit(const Pulled& data, const StudentStop& stop, double* mean, do
             const Weighed& group = groups[g];
             const double center = mean[g], off = data.mean[g] - center;
             Near near{m, m * off, m * (data.square[g] + off * off)};
-            add_values(group.x.data(), group.w.data(), group.x.size(), center, 1 / square[g], nu,
+            simd<add_values>(group.x.data(), group.w.data(), group.x.size(), center, 1 / square[g], nu,
                        near, far);
             const double n = group.total, s_0 = near.zeroth;
             say[g] = s_0;

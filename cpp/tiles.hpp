@@ -1,33 +1,28 @@
-// Rows side by side in vectors of 64 bytes, one row in each lane.
+// Rows side by side in vectors, one row in each lane.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "simd.hpp"
 
 namespace posterior {
 
-template <typename T>
-struct Wide;
-template <>
-struct Wide<float> {
-    typedef float Vector __attribute__((vector_size(64)));
-    typedef std::int32_t Index __attribute__((vector_size(64)));
+template <typename T, std::size_t Bytes>
+struct Wide {
+    using Whole = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    typedef T Vector __attribute__((vector_size(Bytes)));
+    typedef Whole Index __attribute__((vector_size(Bytes)));
 };
-template <>
-struct Wide<double> {
-    typedef double Vector __attribute__((vector_size(64)));
-    typedef std::int64_t Index __attribute__((vector_size(64)));
-};
-template <typename T>
-using Vector = typename Wide<T>::Vector;
-template <typename T>
-using Index = typename Wide<T>::Index;
-template <typename T>
-constexpr std::size_t kRows = 64 / sizeof(T);  // of a tile: one in each lane
+template <typename T, std::size_t Bytes = 64>
+using Vector = typename Wide<T, Bytes>::Vector;
+template <typename T, std::size_t Bytes = 64>
+using Index = typename Wide<T, Bytes>::Index;
+template <typename T, std::size_t Bytes = 64>
+constexpr std::size_t kRows = Bytes / sizeof(T);  // of a tile: one in each lane
 
 typedef float Four __attribute__((vector_size(16)));
 
@@ -84,12 +79,12 @@ POSTERIOR_INLINE void least_across(V& v) {
 }
 
 // Rows of a tile side by side, around the origin: x[j] is a vector of the rows' column j.
-template <typename T>
+template <std::size_t Bytes, typename T>
 POSTERIOR_INLINE void pack(const T* const* row, std::size_t columns, const T* origin, T* x) {
-    constexpr std::size_t n = kRows<T>;
+    constexpr std::size_t n = kRows<T, Bytes>;
     std::size_t j = 0;
     for (; j + n <= columns; j += n) {
-        Vector<T> block[n], o;
+        Vector<T, Bytes> block[n], o;
         get(o, origin + j);
 #pragma GCC unroll 16
         for (std::size_t r = 0; r < n; ++r) {

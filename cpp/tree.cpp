@@ -77,18 +77,6 @@ POSTERIOR_INLINE std::size_t part_rows(const T* from, std::size_t n, std::size_t
     return static_cast<std::size_t>(front - to) / width;
 }
 
-// The clones, one of each for float and double.
-#define POSTERIOR_GROWTH(T)                                                                     \
-    POSTERIOR_CLONES void box(const T* row, std::size_t n, std::size_t width, T* low, T* high) { \
-        find_box(row, n, width, low, high);                                                     \
-    }                                                                                           \
-    POSTERIOR_CLONES std::size_t divide(const T* from, std::size_t n, std::size_t width,        \
-                                        std::size_t column, T cut, T* to) {                     \
-        return part_rows(from, n, width, column, cut, to);                                      \
-    }
-POSTERIOR_GROWTH(float)
-POSTERIOR_GROWTH(double)
-
 // Rows first .. last of one of two tables, and the box that they fill.
 template <typename T>
 struct Part {
@@ -132,7 +120,7 @@ private:
 
     Part<T> part(std::size_t first, std::size_t last, int table) {
         Part<T> part{first, last, table, std::vector<T>(width_), std::vector<T>(width_), true};
-        box(rows(table, first), last - first, width_, part.low.data(), part.high.data());
+        simd<find_box<T>>(rows(table, first), last - first, width_, part.low.data(), part.high.data());
         part.is_leaf = part.size() <= kLeaf ||
                        std::equal(part.low.data(), part.low.data() + d_, part.high.data());
         return part;
@@ -156,14 +144,14 @@ private:
         T* to = rows(1 - part.table, part.first);
         const std::size_t n = part.size();
         T middle = median(from + widest, n, std::max(kSample, n / kPart));
-        std::size_t below = divide(from, n, width_, widest, middle, to);
+        std::size_t below = simd<part_rows<T>>(from, n, width_, widest, middle, to);
         if (std::min(below, n - below) * kUneven < n) {
             middle = median(from + widest, n, n);
-            below = divide(from, n, width_, widest, middle, to);
+            below = simd<part_rows<T>>(from, n, width_, widest, middle, to);
         }
         if (below > 0) return below;
         middle = std::nextafter(middle, std::numeric_limits<T>::infinity());
-        return divide(from, n, width_, widest, middle, to);
+        return simd<part_rows<T>>(from, n, width_, widest, middle, to);
     }
 
     std::vector<Part<T>> branches(Part<T> whole, std::size_t halvings) {

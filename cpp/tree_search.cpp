@@ -236,38 +236,23 @@ POSTERIOR_INLINE void descend(const Tree<T>& tree, Matrix<double> Q, std::int32_
     }
 }
 
-// The clones, one of each for float and double.
-#define POSTERIOR_SEARCH(T, Metric)                                                            \
-    POSTERIOR_CLONES void run(const Tree<T>& tree, Matrix<double> Q, const std::int32_t* leaf, \
-                              const std::int64_t* order, std::size_t count,                    \
-                              const Neighbors& out, const Metric& metric) {                    \
-        search_all(tree, Q, leaf, order, count, out, metric);                                  \
-    }
-#define POSTERIOR_SEARCHES(T)                                                               \
-    POSTERIOR_SEARCH(T, Manhattan)                                                          \
-    POSTERIOR_SEARCH(T, Euclidean)                                                          \
-    POSTERIOR_SEARCH(T, Chebyshev)                                                          \
-    POSTERIOR_SEARCH(T, Minkowski)                                                          \
-    POSTERIOR_CLONES void run(const Tree<T>& tree, Matrix<double> Q, std::int32_t* leaf) {  \
-        descend(tree, Q, leaf);                                                             \
-    }
-POSTERIOR_SEARCHES(float)
-POSTERIOR_SEARCHES(double)
+template <typename T, typename Metric>
+constexpr auto search_by = simd<search_all<T, Metric>>;
 
 }  // namespace
 
 template <typename T>
 void find_leaves(const Tree<T>& tree, Matrix<double> Q, std::int32_t* leaf) {
-    run(tree, Q, leaf);
+    simd<descend<T>>(tree, Q, leaf);
 }
 
 template <typename T>
 void search_tree(const Tree<T>& tree, Matrix<double> Q, const std::int32_t* leaf,
                  const std::int64_t* order, std::size_t count, const Neighbors& out) {
-    if (out.p == 1) return run(tree, Q, leaf, order, count, out, Manhattan{});
-    if (out.p == 2) return run(tree, Q, leaf, order, count, out, Euclidean{});
-    if (std::isinf(out.p)) return run(tree, Q, leaf, order, count, out, Chebyshev{});
-    run(tree, Q, leaf, order, count, out, Minkowski{out.p});
+    if (out.p == 1) return search_by<T, Manhattan>(tree, Q, leaf, order, count, out, {});
+    if (out.p == 2) return search_by<T, Euclidean>(tree, Q, leaf, order, count, out, {});
+    if (std::isinf(out.p)) return search_by<T, Chebyshev>(tree, Q, leaf, order, count, out, {});
+    search_by<T, Minkowski>(tree, Q, leaf, order, count, out, Minkowski{out.p});
 }
 
 template void find_leaves(const Tree<float>&, Matrix<double>, std::int32_t*);

@@ -166,3 +166,21 @@ def test_the_farthest_query_has_neighbors():
         np.testing.assert_allclose(d, np.sort(true)[:3], rtol=1e-12)
         np.testing.assert_allclose(true[r], d, rtol=1e-12)
     assert (model.kneighbors(Q)[1] < 400).all()
+
+
+def test_sizes_that_lie_across_addresses_are_refused():
+    """A tree reads the number of cells of each column before it looks at a row."""
+    memory = np.zeros(3 * 4 + 1, np.uint8)
+    sizes = memory[1:].view(np.int32)
+    sizes[:] = 2
+    whole = np.zeros((1, 3), np.int32)
+    arguments = [
+        np.zeros((3, 5), np.uint8),
+        np.zeros((5, 2, 1), np.int64),
+        sizes,
+        np.zeros(3, np.uint8),
+        whole,
+    ]
+    outputs = np.zeros(1, np.int32), np.zeros((1, 256), np.uint8), np.zeros((2, 2, 1), np.int64)
+    with pytest.raises(ValueError, match="multiples of their numbers' size"):
+        compiled.symmetric_tree(*arguments, 1.0, 1.0, 0.0, np.zeros(1024), 0, *outputs)

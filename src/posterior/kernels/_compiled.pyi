@@ -7,6 +7,8 @@ import numpy
 from numpy.typing import NDArray
 
 
+simd: str = ...
+
 @overload
 def add_moments(X: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, count: int, counts: Annotated[NDArray[numpy.int64], dict(order='C', device='cpu')], count_exponent: int, totals: Annotated[NDArray[numpy.int64], dict(order='C', device='cpu')], total_exponent: int, squares: Annotated[NDArray[numpy.int64], dict(order='C', device='cpu')], square_exponent: int) -> int: ...
 

@@ -5,20 +5,17 @@ Each has the name, the meaning and the module of its twin in `posterior.kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
+from pkgutil import iter_modules
+from types import FunctionType
 from typing import Any
 
-from posterior.kernels import reference
+from posterior.kernels._compiled import carry
 
-__all__ = reference.__all__
-
-
-def twin(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The compiled function of the same name, in the module of the same name."""
-    module = import_module(f"{__name__}.{kernel.__module__.rpartition('.')[2]}")
-    found: Callable[..., Any] = getattr(module, kernel.__name__)
-    return found
-
-
-globals().update({name: twin(getattr(reference, name)) for name in reference.__all__})
+_modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+_kernels: dict[str, Any] = {"carry": carry}  # the one that needs no memory allocated
+for _module in _modules:
+    _own = {n: f for n, f in vars(_module).items() if isinstance(f, FunctionType)}
+    _kernels |= {n: f for n, f in _own.items() if f.__module__ == _module.__name__ and n[0] != "_"}
+globals().update(_kernels)
+__all__ = sorted(_kernels)

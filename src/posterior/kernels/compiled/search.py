@@ -18,7 +18,7 @@ def nearest_bounded(X: Array, centers: Centers, bounds: Bounds, labels: Codes) -
 
     Looks only at groups that may hold a nearer center, and the bounds follow.
     """
-    b, lanes = bounds, 64 // X.itemsize
+    b = bounds
     moved, looked = _compiled.nearest_bounded(
         X,
         *centers.arrays(),
@@ -31,7 +31,7 @@ def nearest_bounded(X: Array, centers: Centers, bounds: Bounds, labels: Codes) -
         b.fresh,
         labels,
     )
-    return moved, looked * lanes / len(centers.number)
+    return moved, looked / len(centers.number)
 
 
 def own_distances(X: Array, centers: Floats, labels: Codes, out: Floats) -> None:

@@ -45,7 +45,7 @@ def logistic_sums(
         picked = full[np.arange(len(codes)), codes]
         # what the others add to the row's largest share: log(1 + small) keeps its digits
         rest = total - 1.0 if full.shape[1] > 2 else np.exp(-np.abs(full[:, 1] - full[:, 0]))
-        value = float(w @ (np.log1p(rest) + (top[:, 0] - picked)))
+        value = float((w * (np.log1p(rest) + (top[:, 0] - picked))).sum())  # BLAS: by its threads
         proba = share / total[:, None]
         proba[np.arange(len(codes)), codes] = 0.0
         others = np.minimum(proba.sum(axis=1), 1.0)

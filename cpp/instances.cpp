@@ -1,0 +1,7 @@
+#include "instances.hpp"
+
+namespace posterior {
+
+POSTERIOR_INSTANCES()
+
+}  // namespace posterior
