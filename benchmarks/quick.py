@@ -3,6 +3,9 @@
     python -m benchmarks.quick                   # the commands of this tree
     python -m benchmarks.quick --before FOLDER   # and those of the sources (src) of another tree
 
+Adult needs POSTERIOR_DATA, and two trees a Python in which neither is an editable install: the
+benchmark ends if what it was asked to measure is not what Python imports.
+
 The tables are drawn by a seed: one of 406 rows like that of vega's cars, one of 1,470 rows and 34
 columns like that of attrition; adult is a file of POSTERIOR_DATA. Every command runs in a process
 of its own, one tree after the other, the best of three, two for reports, one of adult. Modules are
@@ -21,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +39,13 @@ TIMES = {"report": 2, "adult": 1}  # how often; others three times
 COMMANDS = {  # with the seconds of two idle cores that are wanted
     "--help": ("--help", 0.2),
     "inspect": ("inspect model.posterior", 0.5),
-    "predict, 406 rows": ("predict model.posterior cars.csv -o answers.csv", 0.5),
-    "explain": ("explain model.posterior cars.csv --row 3", 0.5),
+    "predict, 406 rows by naive Bayes": ("predict small.posterior cars.csv -o answers.csv", 0.5),
+    "explain by naive Bayes": ("explain small.posterior cars.csv --row 3", 0.5),
+    "predict, 406 rows by a pool": (
+        "predict model.posterior cars.csv -o answers.csv",
+        0.5,
+    ),
+    "explain by a pool": ("explain model.posterior cars.csv --row 3", 0.5),
     "a bad path": ("predict model.posterior nowhere.csv", 0.3),
     "report, 406 × 9": ("report cars.csv -t Origin -o cars", 3.0),
     "report, 1,470 × 34": ("report attrition.csv -t Attrition -o attrition", 9.0),
@@ -83,10 +92,25 @@ def attrition() -> pd.DataFrame:
     return pd.DataFrame({**cells, "Attrition": np.where(leaves, "Yes", "No")})
 
 
+@cache
+def imported(source: Path) -> Path:
+    """Where Python finds the package, asked to take it from some sources."""
+    asked = [sys.executable, "-c", "import posterior; print(posterior.__file__)"]
+    settings = os.environ | {"PYTHONPATH": str(source)}
+    found = subprocess.run(asked, env=settings, capture_output=True, text=True, check=True)
+    return Path(found.stdout.strip()).resolve()
+
+
 def measured(line: str, source: Path, folder: str) -> tuple[float, float]:
     """Processor time and wall time of a process."""
     place = {"PYTHONPATH": str(source), "PYTHONPYCACHEPREFIX": f"{folder}/compiled"}
     settings = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | place
+    if not imported(source).is_relative_to(source.resolve()):
+        sys.exit(
+            f"Expected the sources {source}, but Python imports {imported(source)}: an editable "
+            "install comes first. Run this by a Python without one, with compiled kernels in "
+            "both trees."
+        )
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(
         [sys.executable, "-W", "ignore", "-c", RUN, *line.split()],
@@ -110,6 +134,7 @@ def run(sources: dict[str, Path]) -> dict[str, dict[str, list[float]]]:
         fit = "fit cars.csv -t Origin -o model.posterior"
         for source in sources.values():  # which compiles, and keeps what is kept
             measured(fit, source, folder)
+            measured("fit cars.csv -t Origin -m naive-bayes -o small.posterior", source, folder)
             measured("report cars.csv -t Origin -o cars", source, folder)
         for name, (line, _) in COMMANDS.items():
             if "adult" in name and not adult.exists():

@@ -8,24 +8,28 @@ import os
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from posterior import Classifier
+from posterior import Classifier, GaussianNB, NaiveBayes, save
 from posterior.data import process
 from posterior.estimators.pool.candidates import QUICK_CELLS, candidates, quick
 from posterior.families.credible import beta_interval, chi2_quantile, gamma_interval
 from posterior.families.dependence import left_out
 from posterior.preprocessing.infer_roles import infer
+from posterior.storage import checks, registry
 
 pytest.importorskip("typer", reason="needs the command line: pip install 'posterior[app]'")
 
 from posterior.app.cli import progress_bar
 from posterior.app.report.facts import study
 from posterior.plots import vega_bundle
+
+pytestmark = pytest.mark.once
 
 WATCHED = """
 import atexit, sys
@@ -36,6 +40,7 @@ main()
 LIBRARIES = {"numpy", "scipy", "sklearn", "narwhals", "pyarrow", "duckdb", "altair", "rich"}
 UNUSED = {"pandas", "scipy.stats", "scipy.optimize", "sklearn.metrics", "sklearn.neighbors"}
 UNUSED |= {"sklearn.linear_model", "altair", "vl_convert", "jinja2"}
+NEEDLESS = {"duckdb", "psutil", "rich.console", "rich.progress", "posterior.evaluation.drift"}
 
 
 def table(n: int = 60) -> pd.DataFrame:
@@ -67,6 +72,7 @@ def loaded(folder, *arguments: str) -> tuple[int, set[str]]:
     )
     said, _, modules = done.stderr.rpartition("\nLOADED ")
     assert "Traceback" not in said, said
+    assert "leaked" not in done.stderr  # as compiled modules say if memory is not taken down
     return done.returncode, set(modules.split())
 
 
@@ -120,7 +126,128 @@ def test_an_answer_imports_nothing_that_only_fits_and_pictures_need(folder, line
     ended, modules = loaded(folder, *line.split())
     assert ended == 0
     assert not modules & UNUSED
+    assert not modules & NEEDLESS or line.startswith("inspect")  # which draws tables
     assert "pyarrow" not in modules or not line.startswith("inspect")
+
+
+@pytest.mark.once
+def test_naive_bayes_answers_without_what_fits_models_and_reads_documents(folder):
+    frame = pd.read_csv(folder / "table.csv")
+    save(NaiveBayes().fit(frame[["size", "word"]], frame["kind"]), folder / "small.posterior")
+    ended, modules = loaded(folder, *"predict small.posterior table.csv -o answers.csv".split())
+    parts = ("discriminative", "neighbors", "text.counting", "estimators.pool", "evaluation.drift")
+    assert ended == 0
+    assert [m for m in modules if m.startswith(tuple(f"posterior.{part}." for part in parts))] == []
+
+
+@pytest.mark.once
+def test_small_and_large_tables_get_the_same_answers(folder, monkeypatch):
+    import pyarrow as pa
+
+    from posterior.sources import files, plain_csv
+
+    small = [*files.batches(folder / "table.csv", 7)]
+    monkeypatch.setattr(plain_csv, "PIECE", 0)  # as if no file were small
+    large = [*files.batches(folder / "table.csv", 60)]
+    assert [piece.num_rows for piece in small] == [7] * 8 + [4]
+    assert pa.concat_tables(small).equals(pa.concat_tables(large))
+
+
+@pytest.mark.once
+def test_a_report_of_a_file_that_duckdb_reads_complains_of_nothing(folder):
+    doubled = '"""a"" or b"'
+    quoted = (folder / "table.csv").read_text("utf-8").replace(",a,", f",{doubled},")
+    (folder / "quoted.csv").write_text(quoted, "utf-8")
+    code, modules = loaded(folder, "report", "quoted.csv", "-t", "kind", "-o", "quoted", "--quick")
+    assert code == 0
+    assert "duckdb" in modules
+
+
+@pytest.mark.once
+def test_an_answer_starts_no_threads_of_blas_and_leaves_as_usual(folder):
+    code = "import atexit, os, sys; from posterior.app.cli import main; "
+    code += "atexit.register(lambda: print(os.environ['OPENBLAS_NUM_THREADS'])); main()"
+    command = ["predict", "model.posterior", "table.csv", "-o", "answers.csv"]
+    settings = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    for asked, threads in ({}, "1"), ({"OPENBLAS_NUM_THREADS": "2"}, "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *command],
+            cwd=folder,
+            env=settings | asked,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines() == ["60 rows predicted, in answers.csv", threads]
+        assert done.stderr == ""  # nothing leaked, as compiled modules would say
+
+
+@pytest.mark.once
+def test_a_name_of_a_package_is_never_a_module_of_the_same_name():
+    code = "import importlib, sys, types\n"
+    code += "for name in 'evaluation evaluation.worst_subgroups evaluation.gains text'.split():\n"
+    code += "    importlib.import_module(f'posterior.{name}')\n"
+    code += "for name in ('posterior', 'posterior.evaluation', 'posterior.text'):\n"
+    code += "    package = importlib.import_module(name)\n"
+    code += "    for n in package.__all__:\n"
+    code += "        assert not isinstance(getattr(package, n), types.ModuleType), n\n"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.once
+def test_a_model_file_is_inspected_without_building_its_model(folder):
+    ended, modules = loaded(folder, "inspect", "model.posterior")
+    assert ended == 0
+    assert not modules & {"sklearn", "scipy", "narwhals", "posterior.estimators"}
+
+
+@pytest.mark.once
+def test_a_file_says_of_itself_what_its_model_says(folder):
+    from posterior.storage import inspect, load
+    from posterior.storage.summary import of_table
+
+    told = inspect(folder / "model.posterior", verify=True)
+    assert told["table"] == of_table(load(folder / "model.posterior"))
+    assert told["table"]["target"] == "kind"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("library", [GaussianNB, NaiveBayes], ids=lambda kind: kind.__name__)
+def test_loading_naive_bayes_imports_no_other_model(tmp_path, library):
+    save(library().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1]), tmp_path / "a.posterior")
+    code = "import sys, posterior; print(posterior.load('a.posterior').predict([[4.5]])[0]); "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(*sys.modules)"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    predicted, modules = done.stdout.splitlines()
+    others = {"additive", "mixture", "neighbors", "pool", "kmeans", "text.count_vectorizer"}
+    assert predicted == "1"
+    assert not {*modules.split()} & {f"posterior.estimators.{other}" for other in others}
+    assert not {*modules.split()} & {"altair", "duckdb", "sklearn.ensemble", "sklearn.metrics"}
+
+
+@pytest.mark.once
+def test_a_class_is_found_by_its_name_whatever_was_imported():
+    code = "import sys; from posterior.storage.registry import class_named, classes; "
+    code += "asked = [*map(class_named, sys.argv[1:])]; "
+    code += "print(all(classes()[name] is kind for name, kind in zip(sys.argv[1:], asked)))"
+    names = sorted(registry.classes())
+    for order in (names, names[::-1]):
+        done = subprocess.run([sys.executable, "-c", code, *order], capture_output=True, text=True)
+        assert done.stdout.split() == ["True"], done.stderr
+
+
+def test_every_value_of_a_file_reaches_the_check_of_its_class():
+    for module in {*checks.ELSEWHERE.values()}:
+        import_module(f"posterior.storage.{module}")
+    for kind, function in checks.looks.registry.items():
+        homes = [part for part in checks.ELSEWHERE if checks.is_of(kind, part)]
+        known = {"checks", *(checks.ELSEWHERE[part] for part in homes)}
+        assert function.__module__.removeprefix("posterior.storage.") in known, kind
 
 
 @pytest.mark.once
@@ -130,12 +257,36 @@ def test_scikit_learn_is_whole_after_it_was_imported_without_statistics():
     take_process(); import_sklearn()
     import sys
     assert "sklearn" in sys.modules and "scipy.stats" not in sys.modules
-    import scipy.stats, sklearn.metrics, sklearn.linear_model
+    import numpy.testing, scipy.stats, sklearn.metrics, sklearn.linear_model
+    numpy.f2py.get_include, numpy.testing.assert_allclose
     from sklearn.utils.fixes import _mode
     print(_mode([1, 2, 2])[0].item(), scipy.stats.norm.cdf(0))
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["2", "0.5"]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("version", ["del found.FunctionDoc", "found.FunctionDoc = Other"])
+def test_scikit_learn_is_imported_as_usual_with_a_scipy_that_reads_docstrings_otherwise(version):
+    code = f"""if True:
+    import scipy._lib._docscrape as found
+    from posterior.app import lean_imports
+    usual = found.FunctionDoc
+    class Other(usual):
+        def __init__(self, function):
+            super().__init__(function)
+    lean_imports.take_process()
+    {version}
+    lean_imports.import_sklearn()
+    import sys
+    assert "scipy.sparse" not in sys.modules  # nothing was imported that could have failed
+    found.FunctionDoc = Other if "Other" in {version!r} else usual
+    import scipy.stats, sklearn.base
+    print(scipy.stats.norm.cdf(0), bool(scipy.special.gammainc.__doc__))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["0.5", "True"], done.stderr
 
 
 def test_a_library_imported_by_others_keeps_pandas_and_scikit_learns_base_class():
@@ -252,7 +403,7 @@ def test_a_bar_is_shown_on_a_terminal_alone(folder):
     except OSError:  # Linux says so at the end
         pass
     assert child.wait() == 0
-    assert b"learning: Additive model" in shown
+    assert b"learning: " in shown
     piped = subprocess.run(command, cwd=folder, capture_output=True, check=True)
     assert piped.stderr == b""
 

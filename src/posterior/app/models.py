@@ -6,7 +6,8 @@ file, so that another file is read in the same way.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,12 +27,26 @@ TYPES = "file_types_"
 
 def load(path: str) -> Any:
     """The model of a file."""
-    check_there(path)
-    import_sklearn()
-    from posterior.storage import load
+    with _reading(path):
+        import_sklearn()
+        from posterior.storage import load
 
-    try:
         return load(path)
+
+
+def facts(path: str) -> dict[str, Any]:
+    """What a model file says of itself, if its checksum fits."""
+    with _reading(path):
+        from posterior.storage import inspect
+
+        return inspect(path, verify=True)
+
+
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    check_there(path)
+    try:
+        yield
     except OSError as error:
         reason = error.strerror or str(error)
         raise ValueError(f"Expected to read the model file {path}, but: {reason}.") from None

@@ -3,80 +3,54 @@
 A class is imported when it is first asked for: naive Bayes starts without what neighbors need.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from posterior.estimators.additive import Additive
-    from posterior.estimators.answer_files import predict_frame
-    from posterior.estimators.dependence import AODE, KDB, TAN
-    from posterior.estimators.discriminant import (
-        GaussianDiscriminantAnalysis,
-        LinearDiscriminantAnalysis,
-        QuadraticDiscriminantAnalysis,
-    )
-    from posterior.estimators.kmeans import KMeans, MiniBatchKMeans
-    from posterior.estimators.logistic import LogisticRegression, LogisticRegressionCV
-    from posterior.estimators.mixture import GaussianMixture, Mixture, MixtureClassifier
-    from posterior.estimators.naive_bayes import (
-        BernoulliNB,
-        CategoricalNB,
-        ComplementNB,
-        GaussianNB,
-        JointBayes,
-        MultinomialNB,
-        NaiveBayes,
-        PoissonNB,
-    )
-    from posterior.estimators.neighbors import KMedoids, KNeighborsClassifier
-    from posterior.estimators.pool import Classifier, Pool
-    from posterior.estimators.table_classifier import TableClassifier
-    from posterior.estimators.text import (
-        CountVectorizer,
-        HashingVectorizer,
-        TextClassifier,
-        TfidfTransformer,
-        TfidfVectorizer,
-    )
+from posterior.data import by_first_use
 
-__all__ = [  # noqa: RUF022 - in the order of their letters
-    "AODE",
-    "Additive",
-    "BernoulliNB",
-    "CategoricalNB",
-    "Classifier",
-    "ComplementNB",
-    "CountVectorizer",
-    "GaussianDiscriminantAnalysis",
-    "GaussianMixture",
-    "GaussianNB",
-    "HashingVectorizer",
-    "JointBayes",
-    "KDB",
-    "KMeans",
-    "KMedoids",
-    "KNeighborsClassifier",
-    "LinearDiscriminantAnalysis",
-    "LogisticRegression",
-    "LogisticRegressionCV",
-    "MiniBatchKMeans",
-    "Mixture",
-    "MixtureClassifier",
-    "MultinomialNB",
-    "NaiveBayes",
-    "PoissonNB",
-    "Pool",
-    "QuadraticDiscriminantAnalysis",
-    "TAN",
-    "TableClassifier",
-    "TextClassifier",
-    "TfidfTransformer",
-    "TfidfVectorizer",
-    "predict_frame",
-]
+if TYPE_CHECKING:
+    from posterior.estimators.additive import Additive as Additive
+    from posterior.estimators.answer_files import predict_frame as predict_frame
+    from posterior.estimators.dependence import AODE as AODE
+    from posterior.estimators.dependence import KDB as KDB
+    from posterior.estimators.dependence import TAN as TAN
+    from posterior.estimators.discriminant import (
+        GaussianDiscriminantAnalysis as GaussianDiscriminantAnalysis,
+    )
+    from posterior.estimators.discriminant import (
+        LinearDiscriminantAnalysis as LinearDiscriminantAnalysis,
+    )
+    from posterior.estimators.discriminant import (
+        QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis,
+    )
+    from posterior.estimators.kmeans import KMeans as KMeans
+    from posterior.estimators.kmeans import MiniBatchKMeans as MiniBatchKMeans
+    from posterior.estimators.logistic import LogisticRegression as LogisticRegression
+    from posterior.estimators.logistic import LogisticRegressionCV as LogisticRegressionCV
+    from posterior.estimators.mixture import GaussianMixture as GaussianMixture
+    from posterior.estimators.mixture import Mixture as Mixture
+    from posterior.estimators.mixture import MixtureClassifier as MixtureClassifier
+    from posterior.estimators.naive_bayes import BernoulliNB as BernoulliNB
+    from posterior.estimators.naive_bayes import CategoricalNB as CategoricalNB
+    from posterior.estimators.naive_bayes import ComplementNB as ComplementNB
+    from posterior.estimators.naive_bayes import GaussianNB as GaussianNB
+    from posterior.estimators.naive_bayes import JointBayes as JointBayes
+    from posterior.estimators.naive_bayes import MultinomialNB as MultinomialNB
+    from posterior.estimators.naive_bayes import NaiveBayes as NaiveBayes
+    from posterior.estimators.naive_bayes import PoissonNB as PoissonNB
+    from posterior.estimators.neighbors import KMedoids as KMedoids
+    from posterior.estimators.neighbors import KNeighborsClassifier as KNeighborsClassifier
+    from posterior.estimators.pool import Classifier as Classifier
+    from posterior.estimators.pool import Pool as Pool
+    from posterior.estimators.table_classifier import TableClassifier as TableClassifier
+    from posterior.estimators.text import CountVectorizer as CountVectorizer
+    from posterior.estimators.text import HashingVectorizer as HashingVectorizer
+    from posterior.estimators.text import TextClassifier as TextClassifier
+    from posterior.estimators.text import TfidfTransformer as TfidfTransformer
+    from posterior.estimators.text import TfidfVectorizer as TfidfVectorizer
 
 _HOMES = {
     "additive": "Additive",
+    "answer_files": "predict_frame",
     "dependence": "AODE KDB TAN",
     "discriminant": "GaussianDiscriminantAnalysis LinearDiscriminantAnalysis"
     " QuadraticDiscriminantAnalysis",
@@ -86,20 +60,10 @@ _HOMES = {
     "naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB JointBayes MultinomialNB"
     " NaiveBayes PoissonNB",
     "neighbors": "KMedoids KNeighborsClassifier",
-    "answer_files": "predict_frame",
     "pool": "Classifier Pool",
     "table_classifier": "TableClassifier",
     "text": "CountVectorizer HashingVectorizer TextClassifier TfidfTransformer TfidfVectorizer",
 }
 
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        for home, names in _HOMES.items():
-            if name in names.split():
-                found = getattr(import_module(f"posterior.estimators.{home}"), name)
-                return globals().setdefault(name, found)
-        raise AttributeError(f"module 'posterior.estimators' has no attribute {name!r}")
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+if not TYPE_CHECKING:  # checkers read the imports above
+    __all__, __getattr__, __dir__ = by_first_use(__name__, _HOMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -14,8 +14,9 @@ from sklearn.utils.validation import column_or_1d
 from posterior.data import frames, validate
 from posterior.data.names import plain
 from posterior.data.typing import Array, Floats
+from posterior.engines.local import Local
 from posterior.estimators import answer_files
-from posterior.estimators.estimator import Estimator
+from posterior.estimators.estimator import Estimator, check_fitted
 from posterior.generative.evidence_terms import Evidence, Explanation
 
 
@@ -90,6 +91,36 @@ class BaseClassifier(ClassifierMixin, Estimator):
             By default the most probable class and the runner-up.
         """
         return explained(self.evidence(X), self.predict_proba(X), self._cells(X), of, against)
+
+
+class ScoredClassifier(BaseClassifier):
+    """Whatever adds up a score of each class from terms of the columns."""
+
+    fitted_: Any  # with `scores`, `posterior` and a reader
+    engine_: ClassVar[Local] = Local()
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log odds of the second class (n,), or scores of all (n, n_classes).
+
+        Never calibrated, and neither is `evidence`.
+        """
+        check_fitted(self)
+        scores: Floats = self.fitted_.scores(X, self.engine_)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> Floats:
+        """p(k | x)."""
+        check_fitted(self)
+        return np.asarray(self.fitted_.posterior(X, self.engine_))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """log p(k | x)."""
+        check_fitted(self)
+        return np.asarray(self.fitted_.posterior(X, self.engine_, "log_posterior"))
+
+    def one_row(self, record: Mapping[str, Any]) -> Any:
+        check_fitted(self)
+        return self.fitted_.reader.one_row(record)
 
 
 def one_row_of(model: Any, record: Mapping[str, Any]) -> Any:

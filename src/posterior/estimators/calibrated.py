@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Rows
-from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.estimators.refits import held_out_by_refits
 from posterior.evaluation.calibration import Calibrator, check_calibrated, learned
 from posterior.generative.dealing import by_content, in_turn
+
+if TYPE_CHECKING:
+    from posterior.discriminative.fitted_logistic import FittedLogistic
 
 CALIBRATED = [None, str]
 FOLDS = 5

@@ -8,6 +8,8 @@ come from it.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from posterior.data import by_first_use
+
 if TYPE_CHECKING:
     from posterior.families.bernoulli import Bernoulli as Bernoulli
     from posterior.families.binned import Binned as Binned
@@ -53,18 +55,16 @@ FAMILIES = {  # what people call it, which is its module, and its class
     "poisson": "Poisson",
     "student": "StudentT",
 }
-_OTHERS = {
+_HOMES = FAMILIES | {
     "complement": "Complement",
     "dependence": "BackOff",
     "family": "Family Intervals Scorer",
-    "gaussian": "GaussianParameters",
+    "gaussian": "Gaussian GaussianParameters",
     "multivariate_gaussian": "MultivariateGaussian",
     "normal_density": "MultivariateGaussianParameters",
     "priors": "AddedVariance Laplace MEstimate PseudoRows VarianceFloor",
     "product": "Product",
 }
-_HOMES = {name: home for home, names in _OTHERS.items() for name in names.split()}
-_HOMES |= {name: home for home, name in FAMILIES.items()}
 
 
 def by_name() -> "dict[str, type[AnyFamily]]":
@@ -73,13 +73,4 @@ def by_name() -> "dict[str, type[AnyFamily]]":
 
 
 if not TYPE_CHECKING:  # checkers read the imports above
-    __all__ = sorted(_HOMES)
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module 'posterior.families' has no attribute {name!r}")
-        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        return globals().setdefault(name, found)
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __all__, __getattr__, __dir__ = by_first_use(__name__, _HOMES)

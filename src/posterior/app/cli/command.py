@@ -245,9 +245,11 @@ def _warnings_noted() -> Iterator[list[str]]:
 
 
 def _show(answer: Answer, noted: list[str]) -> None:
-    page = console()
     for part in answer.shown:
-        page.print(part, markup=False, soft_wrap=isinstance(part, str))
+        if isinstance(part, str):
+            typer.echo(part)
+        else:
+            console().print(part, markup=False)
     for text in noted:
         console(stderr=True).print(f"note: {text}", style="yellow", markup=False, soft_wrap=True)
 
@@ -272,18 +274,17 @@ def busy(text: str) -> Iterator[Callable[[str], None]]:
 @contextmanager
 def counting(text: str) -> Iterator[Callable[[int], None]]:
     """A line that counts rows; the function adds some."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    page = console(stderr=True)
-    if not page.is_terminal:
+    if not sys.stderr.isatty():  # nor is rich worth its import
         yield lambda rows: None
         return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
         TextColumn("{task.completed:,} rows"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=page, transient=True) as progress:
+    with Progress(*columns, console=console(stderr=True), transient=True) as progress:
         task = progress.add_task(text, total=None)
         yield lambda rows: progress.advance(task, rows)

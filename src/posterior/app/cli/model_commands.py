@@ -18,46 +18,17 @@ MOST = 40  # columns or classes that are shown
 
 def inspect(model: MODEL) -> Answer:
     """Show what a model file holds."""
-    known = models.load(model)  # which takes the checksum
-    from posterior.storage import inspect
-
-    facts = {**inspect(model), **_inside(known)}
+    facts = models.facts(model)
+    facts |= facts.pop("table", None) or _inside(model)
     return Answer({"file": model, **facts}, [_summary(model, facts), *_columns(facts)])
 
 
-def _inside(model: Any) -> dict[str, Any]:
-    """What a model of a file's table says of the model in it, and of its columns."""
-    from posterior.estimators import Classifier
-    from posterior.evaluation.calibration import name_of
-    from posterior.storage.summary import rows_learned, summary
+def _inside(path: str) -> dict[str, Any]:
+    """The same of a file that an earlier version wrote."""
+    known = models.load(path)
+    from posterior.storage.summary import of_table
 
-    roles = models.roles_of(model)
-    if roles is None:
-        return {"target": None, "calibration": None}
-    read = [column.name for column in model.columns_read]
-    columns = {
-        "target": roles.target,
-        "columns": [{"name": c.name, "role": c.role} for c in model.columns_read],
-        "left_out": [c.name for c in roles.columns if c.name not in (*read, roles.target)],
-    }
-    if isinstance(model, Classifier):
-        told = ", ".join(f"{name} ({weight:.2f})" for name, weight in model.weights_.items())
-        known = [rows_learned(member.model_) for member in model.members_.values()]
-        return {
-            **columns,
-            "model": f"Classifier: {told}",
-            "rows": next((rows for rows in known if rows is not None), None),
-            "calibration": "the weights",
-        }
-    inner = summary(model.model_)
-    calibrator = model.calibrator
-    return {
-        **columns,
-        "class": inner["class"],
-        "model": inner["model"],
-        "rows": inner["rows"],
-        "calibration": None if calibrator is None else name_of(calibrator),
-    }
+    return of_table(known)
 
 
 def _summary(path: str, facts: dict[str, Any]) -> Table:

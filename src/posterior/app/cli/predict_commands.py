@@ -21,6 +21,7 @@ from posterior.app.cli.command import (
     counting,
     part_of,
 )
+from posterior.app.lean_imports import take_one_blas_thread
 from posterior.sources import outputs
 from posterior.sources.answers import answered, answers, told
 from posterior.sources.places import check_there
@@ -79,6 +80,7 @@ def predict(
     part = part_of(sheet, table)
     outputs.format_of(out)
     check_there(data)
+    take_one_blas_thread()
     known = models.load(model)
     decision, answer = _decision(known, cost or (), prior or (), threshold or ())
 
@@ -155,6 +157,7 @@ def explain(
     part = part_of(sheet, table)
     if data is not None:
         check_there(data)
+    take_one_blas_thread()
     known = models.load(model)
     given = None if data is None or row is None else tables.row_of(data, row, part)
     types = models.types_learned(known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -112,6 +113,7 @@ def report(
         from posterior.app.report.page import render
         from posterior.plots.vega_bundle import prepare_bundle
 
+        gc.freeze()  # what was imported is looked at no more: nothing of it is garbage
         prepare_bundle()
         found = study(
             file.frame,

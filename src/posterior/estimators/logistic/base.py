@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -19,8 +19,7 @@ from posterior.data.typing import Array, Floats
 from posterior.discriminative.fitted_logistic import FittedLogistic
 from posterior.discriminative.logistic_rule import LogisticRule
 from posterior.discriminative.solvers import Step
-from posterior.engines.local import Local
-from posterior.estimators.base_classifier import BaseClassifier, with_target
+from posterior.estimators.base_classifier import ScoredClassifier, with_target
 from posterior.estimators.estimator import check_fitted, learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic import settings
@@ -32,7 +31,7 @@ from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 
 
-class LogisticBase(BaseClassifier):
+class LogisticBase(ScoredClassifier):
     """Log odds that are linear in numbers, which words and missing cells of frames become first."""
 
     fitted_: FittedLogistic
@@ -43,7 +42,6 @@ class LogisticBase(BaseClassifier):
     intercept_scaling: float
     tol: float
     max_iter: int
-    engine_: ClassVar[Local] = Local()
 
     classes_ = learned[Array](lambda fitted: fitted.classes)
     coef_ = learned[Any](
@@ -114,16 +112,6 @@ class LogisticBase(BaseClassifier):
 
     # ---- answers ----
 
-    def decision_function(self, X: Any) -> Floats:
-        """b + w · x: log odds of the second class (n,), or scores of all (n, n_classes).
-
-        A missing cell of a frame counts as the mean of its column: scores being linear, this is
-        their mean over what the cell may be, if columns are independent. Never calibrated.
-        """
-        check_fitted(self)
-        scores = self.fitted_.scores(X, self.engine_)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
     def predict(self, X: Any) -> Array:
         """The most probable class."""
         check_fitted(self)
@@ -132,16 +120,6 @@ class LogisticBase(BaseClassifier):
         scores = self.decision_function(X)
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """p(k | x)."""
-        check_fitted(self)
-        return self.fitted_.posterior(X, self.engine_)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """log p(k | x)."""
-        check_fitted(self)
-        return self.fitted_.posterior(X, self.engine_, "log_posterior")
 
     def evidence(self, X: Any) -> Evidence:
         """The additive terms w_kj (xⱼ - tⱼ) of each class's score, per feature.
@@ -166,10 +144,6 @@ class LogisticBase(BaseClassifier):
         """
         X, y = with_target(X, y)
         return log_likelihood_of(self.predict_log_proba(X), y, self.classes_, sample_weight)
-
-    def one_row(self, record: Mapping[str, Any]) -> Any:
-        check_fitted(self)
-        return self.fitted_.reader.one_row(record)
 
     def _cells(self, X: Any) -> tuple[Any, ...]:
         return self.fitted_.reader.cells(X)
