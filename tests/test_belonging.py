@@ -25,6 +25,8 @@ from posterior.generative.belonging import Belonging, grouped_folds, parts_in_ti
 from posterior.preprocessing.infer_roles import infer
 from posterior.selection import compare
 
+pytestmark = pytest.mark.once
+
 QUICK = ["naive-bayes", "neighbors"]
 
 

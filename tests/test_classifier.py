@@ -16,6 +16,8 @@ from sklearn.metrics import log_loss
 import posterior
 from posterior import Classifier
 
+pytestmark = pytest.mark.once
+
 RANDOM = np.random.default_rng(11)
 N = 160
 KIND = RANDOM.integers(0, 2, N)

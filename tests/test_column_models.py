@@ -13,6 +13,8 @@ import posterior
 from posterior import Classifier
 from posterior.estimators.pool.value_shares import PSEUDO_ROWS, ValueShares
 
+pytestmark = pytest.mark.once
+
 QUICK = ["naive-bayes", "logistic"]
 MAKES = [f"make {i}" for i in range(70)]
 

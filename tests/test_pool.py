@@ -28,8 +28,16 @@ from posterior import (
     NaiveBayes,
     Pool,
 )
-from posterior.discriminative.pooling import EVENLY, LIMIT, PoolWeights, bounded, sharpness, weighed
-from posterior.storage.pool_checks import check_pool
+from posterior.discriminative.pooling import (
+    LIMIT,
+    SHRINKAGE,
+    PoolWeights,
+    bounded,
+    expected_weights,
+    sharpness,
+    weighed,
+)
+from posterior.storage.checks import check
 
 RANDOM = np.random.default_rng(7)
 N = 150
@@ -91,16 +99,39 @@ def opinions(n_models: int = 3, n: int = 80, k: int = 3, seed: int = 1):
     return log_softmax(2 * right + noise, axis=2), codes.astype(np.int32)
 
 
+def deserved(said, codes, v, scales):
+    """π ∝ exp(-t / 4), one model after the other."""
+    losses = []
+    for each, scale in zip(bounded(said), scales, strict=True):
+        score = scale * each
+        losses.append(logsumexp(score, axis=1) - score[np.arange(len(codes)), codes])
+    best = min(losses, key=lambda loss: np.average(loss, weights=v))
+    t = []
+    for loss in losses:
+        mean = np.average(loss - best, weights=v)
+        spread = np.average((loss - best - mean) ** 2, weights=v)
+        t.append(mean / (np.sqrt(spread / v.sum()) + 1e-9))
+    counts = np.exp(-np.array(t) / 4)
+    return counts / counts.sum()
+
+
 def objective(x, said, codes, v, scales, shrinkage):
-    """-Σ v log P + λ Σ (w / a - 1 / M)² + λ Σ b², as it is written."""
+    """-Σ v q log P + λ Σ (w / a - π)² + 3 Σ b², as it is written."""
     m = len(said)
+    expected = deserved(said, codes, v, scales)
     w, b = x[:m], x[m:]
     scores = b + np.tensordot(w, bounded(said), 1)
-    own = scores[np.arange(len(codes)), codes] - logsumexp(scores, axis=1)
-    return -v @ own + shrinkage * (((w / scales - 1 / m) ** 2).sum() + (b**2).sum())
+    log_p = scores - logsumexp(scores, axis=1, keepdims=True)
+    doubt = 30 / (v.sum() ** 2 + 60)
+    q = np.where(np.eye(3)[codes] == 1, 1 - doubt, doubt / 2)
+    return (
+        -v @ (q * log_p).sum(axis=1)
+        + shrinkage * ((w / scales - expected) ** 2).sum()
+        + 3 * (b**2).sum()
+    )
 
 
-@pytest.mark.parametrize("shrinkage", [0.1, EVENLY])
+@pytest.mark.parametrize("shrinkage", [0.1, SHRINKAGE])
 def test_weights_minimize_the_stated_loss(shrinkage):
     said, codes = opinions()
     v = np.random.default_rng(2).random(len(codes)) + 0.5
@@ -120,6 +151,32 @@ def test_weights_minimize_the_stated_loss(shrinkage):
     assert_allclose(x, oracle.x, atol=1e-3)  # two searches of a flat minimum
     slope = approx_fprime(x, objective, 1e-6, *args)
     assert_allclose(slope, 0, atol=2e-3)  # one-sided differences of 1e-6, sums of about 50
+
+
+def test_a_model_counts_for_what_it_loses_beside_the_best():
+    said, codes = opinions(2, 400)
+    said[1] = 0.9 * said[0]  # at its own temperature the same
+    v = np.ones(len(codes))
+    alike = expected_weights(said, codes, v)
+    scales = np.array([[[sharpness(each, codes, v)]] for each in said])
+    assert_allclose(expected_weights(scales * said, codes, v), 0.5, atol=1e-3)
+    assert alike[0] != alike[1]
+    said[1] = said[0][:, [1, 2, 0]]
+    assert expected_weights(said, codes, v)[0] > 0.95
+    assert_allclose(
+        expected_weights(said, codes, 2 * v),
+        expected_weights(np.repeat(said, 2, axis=1), np.repeat(codes, 2), np.ones(2 * len(codes))),
+    )
+
+
+@pytest.mark.parametrize("n", [20, 100, 1_000])
+def test_rows_all_predicted_right_leave_a_doubt(n):
+    codes = np.arange(n, dtype=np.int32) % 2
+    said = np.log(np.where(np.eye(2)[codes] == 1, 0.999999, 0.000001))[None]
+    found = weighed(said, codes, None)
+    wrong = np.exp(found.log_proba(said)[np.arange(n), 1 - codes])
+    assert (wrong > 3 / n**2).all()  # a tenth of 30 / n²
+    assert (wrong < 30 / n**2 + 1e-12).all()
 
 
 def test_weights_are_never_negative_and_a_member_that_misleads_is_left_out():
@@ -349,13 +406,13 @@ def test_a_member_of_another_library_is_not_saved(tmp_path):
         ({"pool": PoolWeights(np.array([1.0, np.nan]), np.zeros(3))}, "weights of zero or more"),
         ({"pool": PoolWeights(np.ones(3), np.zeros(3))}, "a weight of each member"),
         ({"pool": PoolWeights(np.ones(2), np.zeros(2))}, "an intercept"),
-        ({"columns": None}, "a pool"),
+        ({"columns": None}, "columns"),
         ({"roles": "all"}, "what columns are"),
     ],
     ids=lambda case: "" if isinstance(case, dict) else case,
 )
 def test_a_file_of_what_no_fit_leaves_behind_is_refused(change, expected):
     fitted = Pool([GaussianNB(), LogisticRegression()]).fit(X, Y).fitted_
-    check_pool(fitted)
+    check(fitted)
     with pytest.raises(ModelFileError, match=expected):
-        check_pool(replace(fitted, **change))
+        check(replace(fitted, **change))

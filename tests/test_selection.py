@@ -29,7 +29,7 @@ from posterior.selection.comparison import Judged, sampled
 from posterior.selection.labeled_rows import labeled_rows
 from posterior.sources.files import read
 
-pytestmark = pytest.mark.filterwarnings("error:::posterior")
+pytestmark = [pytest.mark.once, pytest.mark.filterwarnings("error:::posterior")]
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,8 @@ from posterior.preprocessing.column_gains import (
 )
 from posterior.preprocessing.infer_roles import infer
 
+pytestmark = pytest.mark.once
+
 N, COLUMNS, TELLING, SHIFT = 200, 1000, 5, 0.7
 FEWER = 210  # just enough to be screened
 MODELS = ["naive-bayes", "logistic", SHRUNKEN, SPARSE]

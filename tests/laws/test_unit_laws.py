@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.discriminant_analysis as theirs
 from everyone import Subject, every, numbers
@@ -21,15 +22,19 @@ from posterior import (
     AODE,
     KDB,
     TAN,
+    Additive,
+    Classifier,
     DegenerateWarning,
     GaussianDiscriminantAnalysis,
     GaussianMixture,
     GaussianNB,
     KBinsDiscretizer,
+    KNeighborsClassifier,
     LinearDiscriminantAnalysis,
     LogisticRegression,
     MixtureClassifier,
     NaiveBayes,
+    Pool,
     QuadraticDiscriminantAnalysis,
 )
 from posterior.families import Binned, Gaussian, PseudoRows, StudentT
@@ -197,3 +202,86 @@ def test_units_do_not_matter_to_rows_left_out(subject, units):
     X, y = table(60)
     here, there = (subject.make().leave_one_out(T, y) for T in (X, in_units(X, units)))
     assert_allclose(there.log_proba, here.log_proba, atol=1e-6)
+
+
+# ---- columns as people have them: whole numbers, ties, long tails, missing cells ----
+
+FACTORS = {  # products that doubles hold exactly, so that no cell moves across a cut
+    "dozens": [12.0, 12.0, 12.0, 12.0],
+    "binary thousands": [1024.0, 1.0, 1024.0, 1.0],
+    "far apart": [2.0**-13, 1e6, 2.0**30, 1000.0],
+}
+BY_ROWS_HELD_OUT: dict[str, Callable[[], Any]] = {  # what is chosen by rows dealt out to folds
+    "families": lambda: NaiveBayes("auto"),
+    "temperature": lambda: NaiveBayes(calibrated="temperature"),
+    "temperature, by refits": lambda: KDB(2, selective=True, calibrated="temperature"),
+    "structure": lambda: KDB(3, selective=True),
+    "rounds": lambda: Additive(),
+    "Pool": lambda: Pool([NaiveBayes("auto"), AODE(), Additive()]),
+    "Classifier": lambda: Classifier(),
+    "Classifier, quick": lambda: Classifier(models="quick"),
+}
+OF_COMPLETE_NUMBERS: dict[str, Callable[[], Any]] = {
+    "covariance": lambda: GaussianDiscriminantAnalysis("auto"),
+    "temperature": lambda: GaussianDiscriminantAnalysis("own", calibrated="temperature"),
+    "temperature, by leave-one-out": lambda: LogisticRegression(C=np.inf, calibrated="temperature"),
+    "distance": lambda: KNeighborsClassifier("auto", whiten=0.1),
+}
+OF_CELLS = {"AODE": AODE, "TAN": TAN, "KDB": lambda: KDB(2, selective=True), "Additive": Additive}
+
+
+def as_people_have_it(seed: int, n: int = 150) -> tuple[pd.DataFrame, np.ndarray]:
+    random = np.random.default_rng(seed)
+    y = random.integers(0, CLASSES, n)
+    numbers = {
+        "children": random.poisson(1 + y).astype(float),
+        "income": 500 * np.ceil(np.exp(random.normal(2 + 0.5 * y, 1.2))),
+        "grade": np.round(4 * random.normal(y, 2)) / 4,
+        "rain": np.where(random.random(n) < 0.6, 0, np.ceil(random.gamma(2, 9 + 4 * y))),
+    }
+    table = pd.DataFrame(numbers | {"town": random.choice(["Rome", "Oslo", "Bern"], n)})
+    for name in ("income", "grade", "town"):
+        table.loc[random.random(n) < 0.08, name] = None
+    return table, np.array(["no", "yes", "?"])[y]
+
+
+def multiplied(table: pd.DataFrame, factors: str) -> pd.DataFrame:
+    numbers = table.columns[:4]
+    return table.assign(**(table[numbers] * FACTORS[factors]))
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("factors", FACTORS)
+@pytest.mark.parametrize("chosen", BY_ROWS_HELD_OUT)
+def test_units_do_not_matter_to_what_rows_held_out_choose(chosen, factors):
+    table, y = as_people_have_it(4)
+    Z = multiplied(table, factors)
+    here, there = (BY_ROWS_HELD_OUT[chosen]().fit(T, y) for T in (table, Z))
+    # weights of a pool are found by steps that end within 1e-9 of the least loss
+    assert_allclose(there.predict_proba(Z), here.predict_proba(table), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize("chosen", OF_COMPLETE_NUMBERS)
+def test_units_do_not_matter_to_what_rows_held_out_choose_of_numbers(chosen, units):
+    X, y = table()
+    X = np.round(X * 8) / 8
+    here, there = (answered(OF_COMPLETE_NUMBERS[chosen](), T, y) for T in (X, in_units(X, units)))
+    assert_allclose(there, here, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_families_by_column_are_those_of_any_unit(seed):
+    table, y = as_people_have_it(seed)
+    here, there = (
+        NaiveBayes("auto").fit(T, y).chosen_ for T in (table, multiplied(table, "far apart"))
+    )
+    assert there == here
+
+
+@pytest.mark.parametrize("name", OF_CELLS)
+def test_cells_in_units_of_powers_of_two_give_the_same_bits(name):
+    table, y = as_people_have_it(5)
+    Z = multiplied(table, "binary thousands")
+    here, there = (OF_CELLS[name]().fit(T, y) for T in (table, Z))
+    assert np.array_equal(there.predict_proba(Z), here.predict_proba(table))

@@ -15,6 +15,8 @@ import numpy as np
 from posterior.data.rows import Blocks, CodedRows, Features, SparseRows, slabs
 from posterior.data.typing import Array
 
+MANY = 10_000  # rows: of so many, columns are read until no two rows are alike
+
 
 def fingerprints(X: Features) -> Array:
     """One for each row, (n,) of 64 bits."""
@@ -27,6 +29,26 @@ def fingerprints(X: Features) -> Array:
     if isinstance(X, Blocks):
         return _summed(mixed(fingerprints(part) + _number(b)) for b, part in enumerate(X.parts))
     return X.fingerprints()
+
+
+def of_ranks(X: Features, weight: Array | None = None) -> Array:
+    """Those of the places of numbers among the different ones of their column, whatever its unit.
+
+    Missing cells come last. Rows of weight zero are not there, and have no place. Sparse rows, of
+    which most are counts, are taken as they are.
+    """
+    if isinstance(X, Blocks):
+        return _summed(mixed(of_ranks(part, weight) + _number(b)) for b, part in enumerate(X.parts))
+    if not isinstance(X, np.ndarray):
+        return fingerprints(X)
+    seen = slice(None) if weight is None else weight > 0
+    out, places = np.zeros(len(X), np.uint64), np.zeros(len(X))
+    for j, column in enumerate(X.T):
+        places[seen] = np.unique(column[seen], return_inverse=True)[1]
+        out += mixed(mixed(bits(places)) + _number(j))
+        if len(X) >= MANY and _all_differ(out):
+            break
+    return out
 
 
 def of_entries(column: Array, value: Array, start: Array) -> Array:
@@ -59,6 +81,11 @@ def _of_table(X: Array) -> Array:
         columns = (bits(np.ascontiguousarray(column)) for column in X[rows].T)
         out[rows] = _summed(mixed(mixed(b) + _number(j)) for j, b in enumerate(columns))
     return out
+
+
+def _all_differ(values: Array) -> bool:
+    ascending = np.sort(values)
+    return bool((ascending[1:] != ascending[:-1]).all())
 
 
 def _summed(parts: Any) -> Any:

@@ -4,10 +4,16 @@
 
     P = softmax(s),   w ≥ 0
 
-    minimize  -Σ v log P(y | x) + λ Σ_m (w_m / a_m - 1 / M)² + λ Σ_c b_c²
+    minimize  -Σ v Σ_c q_c log P(c | x) + λ Σ_m (w_m / a_m - π_m)² + 3 Σ_c b_c²
 
 over rows that no model has learned from. a_m, the inverse temperature of each model alone, puts
 those that are too sure and those that are not on one scale; the sum of w is one again.
+
+Few rows say little of ten weights, more of what each model loses: t_m is by how much more that is
+than the best one loses, row by row, in standard errors of the difference, and π_m ∝ exp(-t_m / 4).
+
+q is 1 - ε for the class of the row, the rest is shared by the others, and ε = 30 / (n² + 60): where
+n rows are all predicted correctly, the next may be the first that is not (after Platt 1999).
 """
 
 from __future__ import annotations
@@ -24,7 +30,11 @@ from posterior.data.typing import Codes, Floats
 LEAST = 0.01  # of w and of w / a: what weighs less is left out
 COLDEST, HOTTEST = -4.0, 1.5  # log a
 LIMIT = np.log(1e6)  # by which a class may be less probable than another, for one model
-EVENLY = 3.0  # λ: how many rows' worth it costs to weigh models otherwise than alike
+SHRINKAGE = 20.0  # λ: how many rows' worth it costs to weigh models otherwise than expected
+BALANCED = 3.0  # the same of class shares other than those that the models say
+CREDIT = 4.0  # standard errors behind the best model at which another counts 1 / e of it
+DOUBT = 30.0  # of n rows DOUBT / n count as if they were of another class
+ROUNDING = 1e-9  # nats, below which losses do not differ
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +67,7 @@ def weighed(
     log_proba: Floats,
     codes: Codes,
     weight: Floats | None,
-    shrinkage: float = EVENLY,
+    shrinkage: float = SHRINKAGE,
     scales: Floats | None = None,
 ) -> PoolWeights:
     """The weights of least loss for models that have said (m, n, k) of rows held out.
@@ -81,8 +91,8 @@ def weighed(
 def sharpness(log_proba: Floats, codes: Codes, weight: Floats | None) -> float:
     """The inverse temperature of least loss for one model alone."""
     z = bounded(log_proba)
-    own = z[np.arange(len(codes)), codes]
     v = np.ones(len(codes)) if weight is None else weight
+    own = (targets(codes, z.shape[1], v) * z).sum(axis=1)
 
     def loss(log_scale: float) -> float:
         scale = np.exp(log_scale)
@@ -92,13 +102,36 @@ def sharpness(log_proba: Floats, codes: Codes, weight: Floats | None) -> float:
     return float(np.exp(found.x))
 
 
+def targets(codes: Codes, k: int, v: Floats) -> Floats:
+    """q (n, k): nearly one for the class of each row, nearly zero for the others."""
+    n = max(float(v.sum()), float(np.count_nonzero(v)))  # weights may be shares of one
+    doubt = DOUBT / (n**2 + 2 * DOUBT)
+    q = np.full((len(codes), k), doubt / max(k - 1, 1))
+    q[np.arange(len(codes)), codes] = 1 - doubt
+    return q
+
+
+def expected_weights(said: Floats, codes: Codes, v: Floats) -> Floats:
+    """π (m,): what models count for by what each loses alone, at its own temperature."""
+    own = said[:, np.arange(len(codes)), codes]
+    losses = logsumexp(said, axis=2) - own
+    # no products: threads of BLAS would change bits
+    apart = losses - losses[np.average(losses, axis=1, weights=v).argmin()]
+    behind = np.average(apart, axis=1, weights=v)
+    spread = np.average((apart - behind[:, None]) ** 2, axis=1, weights=v)
+    error = np.sqrt(spread / v.sum())
+    counts = np.exp(-behind / (error + ROUNDING) / CREDIT)
+    return np.asarray(counts / counts.sum())
+
+
 def _minimum(
     said: Floats, codes: Codes, weight: Floats | None, shrinkage: float
 ) -> tuple[Floats, Floats]:
     m, n, k = said.shape
     v = np.ones(n) if weight is None else weight
+    expected = expected_weights(said, codes, v)
     flat = said.reshape(m, n * k)
-    own = np.arange(n) * k + codes
+    q = targets(codes, k, v)
 
     def objective(x: Floats) -> tuple[float, Floats]:
         w, b = x[:m], x[m:]
@@ -106,14 +139,13 @@ def _minimum(
         scores -= scores.max(axis=1, keepdims=True)
         p = np.exp(scores)
         total = p.sum(axis=1)
-        value = float(v @ (np.log(total) - scores.ravel()[own]))
-        value += shrinkage * (np.sum((w - 1 / m) ** 2) + np.sum(b**2))
-        p *= (v / total)[:, None]
-        p.ravel()[own] -= v
-        slope = flat @ p.ravel() + 2 * shrinkage * (w - 1 / m)
-        return value, np.concatenate([slope, p.sum(axis=0) + 2 * shrinkage * b])
+        value = float(v @ (np.log(total) - (q * scores).sum(axis=1)))
+        value += shrinkage * np.sum((w - expected) ** 2) + BALANCED * np.sum(b**2)
+        p = (p / total[:, None] - q) * v[:, None]
+        slope = flat @ p.ravel() + 2 * shrinkage * (w - expected)
+        return value, np.concatenate([slope, p.sum(axis=0) + 2 * BALANCED * b])
 
-    start = np.concatenate([np.full(m, 1 / m), np.zeros(k)])
+    start = np.concatenate([expected, np.zeros(k)])
     bounds = [(0, None)] * m + [(None, None)] * k
     options = {"maxiter": 1_000, "ftol": 1e-12, "gtol": 1e-9}
     with one_blas_thread():  # of small products threads wait, and no more

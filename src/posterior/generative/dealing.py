@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from posterior.data.fingerprints import fingerprints
+from posterior.data.fingerprints import of_ranks
 from posterior.data.rows import Rows
 from posterior.data.typing import Array, Codes, Integers
 
@@ -16,10 +16,11 @@ from posterior.data.typing import Array, Codes, Integers
 def by_content(rows: Rows) -> tuple[Integers, Integers]:
     """The rows that weigh something, by class, content and weight; and a number for each.
 
-    Rows of one class and content have the same number, and numbers ascend.
+    Rows of one class and content have the same number, and numbers ascend. Content is what units
+    leave alone: the ranks of numbers.
     """
     codes, weight = rows.hard.codes, rows.hard.weight
-    content = fingerprints(rows.X)
+    content = of_ranks(rows.X, weight)
     keys: list[Array] = [content, codes]
     if weight is not None:
         keys.insert(0, weight)

@@ -26,15 +26,15 @@ from posterior.estimators.pool.candidates import (
 from posterior.estimators.pool.column_models import ColumnModels
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.screening import Screening, is_wide
-from posterior.estimators.pool.weighing import Trial, answered, shares, together
+from posterior.estimators.pool.weighing import QUICK, Trial, answered, shares, together
 from posterior.evaluation.held_out import HeldOut, floored
 from posterior.preprocessing.roles import Roles
 
 Progress = Callable[[str, int, int], None]  # what is done now, steps done, steps in all
-AHEAD = 1.0  # standard errors: the best of ten models looks better than it is
+AHEAD = 2.0  # standard errors: the best of ten models looks better than it is
+BELIEVED = 1.0  # standard errors by which a pool of very many columns is ahead of the class shares
 DOUBTED = 2.5  # the same of a pool of which most models know no more than the shares of the classes
 POOL = "pool"
-QUICK = "quick"  # models that are asked for without naming them
 TIMES = {  # that models take beside a simple one, about: so that who watches knows the time left
     "naive-bayes-auto": 6,
     "aode": 8,
@@ -84,18 +84,17 @@ class Race:
         return min(self.runners, key=lambda each: (each.held_out.log_loss, each.simplicity))
 
     def chosen(self, tolerance: float) -> Runner:
-        """All together, or one model that is ahead of it by a standard error, row by row.
+        """All together, or one model that is ahead of it by two standard errors, row by row.
 
-        With a tolerance, the simplest model that is ahead by so much less.
+        With a tolerance, the simplest model that is ahead by so many times two errors less.
         """
         together, alone = self.runners[-1], [each for each in self.runners if each.alone]
         if together.nothing:
             return together
         if together.alone:
             return self.best
-        near = [
-            each for each in alone if behind(each.held_out, together.held_out) <= tolerance - AHEAD
-        ]
+        most = AHEAD * (tolerance - 1)
+        near = [each for each in alone if behind(each.held_out, together.held_out) <= most]
         if not tolerance:
             return min(near, key=lambda each: each.held_out.log_loss, default=together)
         return min(near, key=lambda e: (e.simplicity, e.held_out.log_loss), default=together)
@@ -160,7 +159,7 @@ def race(
         said = " ".join(f"{name}: {reason}" for name, reason in failures)
         raise ValueError(f"Expected a table that some model can read, but: {said}")
     if progress is not None:
-        progress("compared", sum(times), sum(times))
+        progress("All together", sum(times), sum(times))
     screened = screening is not None
     runners = (*found, *all_together(found, rows, screened))
     return Race(runners, tuple(failures), columns, rows, screened)
@@ -222,7 +221,7 @@ def found_nothing(held_out: HeldOut, found: Sequence[Runner], rows: DealtRows) -
     """
     known = shares(rows)
     ahead = [behind(each.held_out, known) < 0 for each in found]
-    return behind(held_out, known) > -(AHEAD if np.mean(ahead) >= 0.5 else DOUBTED)
+    return behind(held_out, known) > -(BELIEVED if np.mean(ahead) >= 0.5 else DOUBTED)
 
 
 class quiet(warnings.catch_warnings):  # noqa: N801

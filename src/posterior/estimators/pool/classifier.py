@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -21,10 +21,9 @@ from posterior.data.names import quoted
 from posterior.data.one_row import OneRow
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
-from posterior.discriminative.pooling import EVENLY
+from posterior.discriminative.pooling import SHRINKAGE
 from posterior.estimators.base_classifier import BaseClassifier
 from posterior.estimators.estimator import learned
-from posterior.estimators.pool.choice import QUICK, Progress, Race, race
 from posterior.estimators.pool.dealt_rows import (
     DealtRows,
     belonging_of,
@@ -36,15 +35,17 @@ from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.pool.learned_rows import LearnedRows
 from posterior.estimators.pool.pool import Pool
 from posterior.estimators.pool.reasons import of_document
-from posterior.estimators.pool.weighing import pooled
+from posterior.estimators.pool.weighing import QUICK, pooled
 from posterior.estimators.refits import cross_validated
 from posterior.estimators.table_classifier import Readings
 from posterior.evaluation.held_out import HeldOut
 from posterior.generative.evidence_terms import Evidence
 from posterior.generative.fold_sums import FOLDS
-from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.overrides import Overrides
 from posterior.preprocessing.roles import ColumnRole, Roles
+
+if TYPE_CHECKING:
+    from posterior.estimators.pool.choice import Progress, Race
 
 MOST_TOLD = 3  # columns of a warning
 
@@ -64,8 +65,8 @@ class Classifier(Pool):
     ----------
     tolerance : float, default=0.0
         How much accuracy to give for simplicity. A model is kept alone if it is ahead of all
-        together by one standard error of the difference, row by row; with a tolerance of 1 the
-        simplest that is no worse, and with 2 the simplest that is within one standard error.
+        together by two standard errors of the difference, row by row; with a tolerance of 1 the
+        simplest that is no worse, and with 2 the simplest that is within two standard errors.
     models : list of str or "quick", optional
         Which models to try, such as ["naive-bayes", "logistic", "additive"]; by default all that
         can read the table in reasonable time. "quick" is naive Bayes, logistic regression and,
@@ -143,7 +144,7 @@ class Classifier(Pool):
         self.group = group
         self.time = time
 
-    shrinkage = EVENLY
+    shrinkage = SHRINKAGE
     roles_ = learned[Roles](lambda fitted: fitted.roles)
     class_log_prior_ = learned[Floats](lambda fitted: fitted.members[0].class_log_prior_)
 
@@ -159,6 +160,8 @@ class Classifier(Pool):
         sample_weight : array of shape (n_samples,), optional
         progress : called with what is done now, how many steps are done, and how many there are
         """
+        from posterior.estimators.pool.choice import race  # with every model that there is
+
         self._validate_params()
         target = y if isinstance(y, str) else None
         X, n, y = self._labeled(X, y)
@@ -365,4 +368,6 @@ def _roles(frame: Any, y: Array, target: str | None, asked: Overrides) -> Roles:
     assert table is not None
     name = target or next(n for n in ("target", "the target", "y!") if n not in table.columns)
     labels = nw.new_series(name, np.asarray(y).tolist(), backend=table.implementation)
+    from posterior.preprocessing.infer_roles import infer
+
     return infer(table.with_columns(labels).to_native(), name, **asked)

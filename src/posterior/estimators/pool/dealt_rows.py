@@ -56,7 +56,7 @@ class DealtRows:
         cells = content(X)
         if isinstance(cells, np.ndarray):
             refuse_infinity(cells, X)  # here its row is still known
-        order, number = by_content(Rows(ranked(cells, weight), groups))
+        order, number = by_content(Rows(cells, groups))
         if weight is not None and are_counts(weight):
             times = weight[order].astype(np.int64)
             order, number, weight = np.repeat(order, times), np.repeat(number, times), None
@@ -209,20 +209,6 @@ def content(X: Any) -> Features:
     if isinstance(table, np.ndarray):
         return table.reshape(len(table), -1).astype(np.float64)  # 1 and 1.0 are one cell
     return np.stack([_cells(column, j) for j, column in enumerate(table)], axis=1)
-
-
-def ranked(cells: Features, weight: Floats | None) -> Features:
-    """The places of cells among the different ones of their column, whatever its unit.
-
-    Missing cells come last. Rows of weight zero are not there, and have no place.
-    """
-    if not isinstance(cells, np.ndarray):
-        return cells
-    seen = slice(None) if weight is None else weight > 0
-    places = np.zeros(cells.shape)
-    for j in range(cells.shape[1]):
-        places[seen, j] = np.unique(cells[seen, j], return_inverse=True)[1]
-    return places
 
 
 def _cells(column: Column, j: int) -> Floats:

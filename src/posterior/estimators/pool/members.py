@@ -7,13 +7,13 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-from posterior.estimators.logistic import LogisticRegression
-from posterior.estimators.naive_bayes import NaiveBayes
-
 
 def named(members: Any) -> dict[str, Any]:
     """Members by name; those without one have that of their class."""
     if members is None:
+        from posterior.estimators.logistic import LogisticRegression
+        from posterior.estimators.naive_bayes import NaiveBayes
+
         return {"naive Bayes": NaiveBayes(), "logistic regression": LogisticRegression()}
     if isinstance(members, Mapping):
         found = dict(members)

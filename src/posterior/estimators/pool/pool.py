@@ -19,7 +19,7 @@ from posterior.data.one_row import OneRow
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Codes, Floats
-from posterior.discriminative.pooling import EVENLY, weighed
+from posterior.discriminative.pooling import SHRINKAGE, weighed
 from posterior.estimators.base_classifier import BaseClassifier, one_row_of
 from posterior.estimators.estimator import check_fitted, check_same_kind, learned
 from posterior.estimators.pool.dealt_rows import FOLDS, DealtRows, table_of
@@ -61,8 +61,9 @@ class Pool(BaseClassifier):
         regression. With one of scikit-learn's there is no merging, no forgetting and no SQL.
     folds : int, default=5
         By which members are weighed.
-    shrinkage : float, default=3.0
-        λ, how strongly weights are drawn to all alike; as many rows weigh as much.
+    shrinkage : float, default=20.0
+        λ, how strongly weights are drawn to those that members deserve by what each loses alone;
+        as many rows weigh as much.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class Pool(BaseClassifier):
     }
 
     def __init__(
-        self, members: Any = None, *, folds: int = FOLDS, shrinkage: float = EVENLY
+        self, members: Any = None, *, folds: int = FOLDS, shrinkage: float = SHRINKAGE
     ) -> None:
         self.members = members
         self.folds = folds

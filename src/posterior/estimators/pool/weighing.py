@@ -11,11 +11,13 @@ import numpy as np
 from posterior.data.table import Table
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Codes, Floats
-from posterior.discriminative.pooling import EVENLY, PoolWeights, sharpness, weighed
+from posterior.discriminative.pooling import SHRINKAGE, PoolWeights, sharpness, weighed
 from posterior.estimators.pool.dealt_rows import DealtRows
 from posterior.estimators.pool.fitted_pool import FittedPool
 from posterior.estimators.refits import learned_by
 from posterior.evaluation.held_out import HeldOut, aligned, floored
+
+QUICK = "quick"  # a few models, asked for without naming them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +48,7 @@ def pooled(
     trials: Sequence[Trial],
     rows: DealtRows,
     columns: Columns,
-    shrinkage: float = EVENLY,
+    shrinkage: float = SHRINKAGE,
     nothing: bool = False,
 ) -> FittedPool:
     """The pool of some members, by the weights of least loss on the rows held out.
@@ -89,7 +91,9 @@ def shares(rows: DealtRows) -> HeldOut:
     return answered(floored(said), rows)
 
 
-def weights_of(trials: Sequence[Trial], rows: DealtRows, shrinkage: float = EVENLY) -> PoolWeights:
+def weights_of(
+    trials: Sequence[Trial], rows: DealtRows, shrinkage: float = SHRINKAGE
+) -> PoolWeights:
     """Of some members."""
     said, index = np.stack([trial.said for trial in trials]), rows.held_out
     if len(index) == 0:
@@ -99,7 +103,7 @@ def weights_of(trials: Sequence[Trial], rows: DealtRows, shrinkage: float = EVEN
     return weighed(said, rows.codes[index], weight, shrinkage, scales)
 
 
-def together(trials: Sequence[Trial], rows: DealtRows, shrinkage: float = EVENLY) -> HeldOut:
+def together(trials: Sequence[Trial], rows: DealtRows, shrinkage: float = SHRINKAGE) -> HeldOut:
     """What the pool says of the rows held out, each fifth of them by weights of the others."""
     said = np.stack([trial.said for trial in trials])
     index = rows.held_out
