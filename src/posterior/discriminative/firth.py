@@ -184,7 +184,8 @@ def _maximize(
     at = likelihood.at(coef)
     if at is None:
         m, p = likelihood.shape
-        raise undetermined(likelihood.information(coef), np.arange(m * p) % p, p)
+        column = np.arange(m * p) % p
+        raise undetermined(likelihood.information(coef), column, likelihood.n_features)
     for n_iter in range(MAX_ITER):
         step = np.zeros_like(coef)
         step[free] = _ascent(at, free, at.slope[free])

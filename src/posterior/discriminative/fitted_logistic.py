@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -14,15 +14,16 @@ from posterior import kernels
 from posterior.data.errors import STATED
 from posterior.data.rows import Features, Rows, SparseRows
 from posterior.data.typing import Array, Floats
-from posterior.discriminative.minimum import Minimum
-from posterior.discriminative.objective import Summer
 from posterior.discriminative.reservoir import Stream
-from posterior.discriminative.solvers.solution import Step
 from posterior.evaluation.calibration import Calibrator, answers
 from posterior.families.linear import affine_scorer, dense
 from posterior.readers.encoded import Encoded, answers_missing
 from posterior.readers.labels import Labels
 from posterior.statistics.moments import floats
+
+if TYPE_CHECKING:
+    from posterior.discriminative.minimum import Minimum
+    from posterior.discriminative.objective import Summer
 
 
 class Filler(Protocol):
@@ -47,8 +48,8 @@ class FittedLogistic:
     typical: Floats  # (d,): the mean row, where missing cells are taken to be; zero if sparse
     n_iter: Array | None = None  # None: stated, not learned
     solver: str | None = None
-    trace: tuple[Step, ...] = ()
-    minimum: Minimum | None = None  # with the rows, so that it is never stored
+    trace: tuple[Any, ...] = ()  # of Step
+    minimum: Any = None  # or Minimum, with the rows, so that it is never stored
     stream: Stream | None = None
     calibrator: Calibrator | None = None
 

@@ -88,18 +88,6 @@ class Wald:
     high: Floats
     level: float
 
-    @property
-    def odds_ratio(self) -> Floats:
-        return np.exp(self.estimate)
-
-    @property
-    def odds_low(self) -> Floats:
-        return np.exp(self.low)
-
-    @property
-    def odds_high(self) -> Floats:
-        return np.exp(self.high)
-
 
 def wald(coef: Floats, covariance: Floats, level: float = 0.95) -> Wald:
     """β ± z √Σ_jj."""

@@ -37,6 +37,7 @@ class PenalizedLikelihood:
     codes: Codes
     weight: Floats
     offset: Floats  # (n, m)
+    n_features: int  # p without an intercept
 
     @classmethod
     def of(cls, objective: Objective) -> PenalizedLikelihood:
@@ -47,7 +48,7 @@ class PenalizedLikelihood:
         if rows.offset is not None:
             given = rows.offset.reshape(len(rows), -1)
             offset += given if given.shape[1] == m else given[:, 1:] - given[:, :1]
-        return cls(design(objective.loss, rows.X), codes, weight, offset)
+        return cls(design(objective.loss, rows.X), codes, weight, offset, rows.X.shape[1])
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from posterior.data import pictured
-from posterior.data.pictured import Run
+from posterior.data.pictured import Run, RunStep
 from posterior.data.rows import SparseRows
 from posterior.data.typing import Floats
 from posterior.discriminative.logistic_rule import LogisticRule
@@ -25,7 +24,7 @@ from posterior.statistics.quadratic import Quadratic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LogisticStep:
+class LogisticStep(RunStep):
     """Coefficients on the way, how probable they make the classes, and which way is up."""
 
     number: int  # 0: the start
@@ -36,13 +35,6 @@ class LogisticStep:
     place: Floats  # (outputs, p): the coefficients as the solver sees them
     ground: Objective  # what is climbed
     run: Run
-
-    plot = pictured.plot
-
-    @property
-    def model(self) -> Any:
-        """The estimator with these coefficients."""
-        return self.run.fitted(self)
 
     @property
     def path(self) -> Floats:

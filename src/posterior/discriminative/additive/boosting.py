@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from math import ceil, frexp
 from typing import Any, Protocol
 
@@ -70,15 +70,13 @@ class Tree:
 
     def add_to(self, codes: Array, out: Floats) -> None:
         """out ← out + the leaves of rows of cells (d, n)."""
-        depth = len(self.columns)
-        axes, cells = np.arange(depth + 1) * 256, np.array([0, 1 << depth])
-        stride, axis = 1 << np.arange(depth)[::-1], np.array([0, depth])
-        where = axis, self.columns, axes, stride, self.sides.ravel(), cells
+        axis, first, stride, cells = _layout(len(self.columns))
+        where = axis, self.columns, first, stride, self.sides.ravel(), cells
         kernels.add_tables(codes, *where, self.leaves, out)
 
     def term(self, sizes: Codes) -> Term:
         """The tree as a table over its columns, of which one may be cut more than once."""
-        columns = np.unique(self.columns)
+        columns = sorted(set(self.columns.tolist()))
         groups, places = [], np.zeros((1,) * len(columns), np.int64)
         for axis, j in enumerate(columns):
             levels = np.flatnonzero(self.columns == j)
@@ -86,12 +84,22 @@ class Tree:
             for level in levels:  # the bits of the leaf that this column decides
                 bit = len(self.columns) - 1 - level
                 cells += self.sides[level, : sizes[j]].astype(np.int64) << bit
-            leaf, group = np.unique(cells, return_inverse=True)
+            there = np.zeros(len(self.leaves), bool)
+            there[cells] = True
+            leaf = np.flatnonzero(there)
+            group = (np.cumsum(there) - 1)[cells]
             groups.append(np.append(group, len(leaf)).astype(np.uint8))
             shape = [1] * len(columns)
             shape[axis] = len(leaf) + 1
             places = places + np.append(leaf, 0).reshape(shape)
-        return Term(tuple(columns.tolist()), tuple(groups), self.leaves[places])
+        return Term(tuple(columns), tuple(groups), self.leaves[places])
+
+
+@cache
+def _layout(depth: int) -> tuple[Integers, Integers, Integers, Integers]:
+    """How the leaves of a tree are a table: its axes, their cells, their strides, and its end."""
+    stride = 1 << np.arange(depth)[::-1]
+    return np.array([0, depth]), np.arange(depth + 1) * 256, stride, np.array([0, 1 << depth])
 
 
 @dataclass(slots=True, eq=False)
@@ -121,8 +129,9 @@ class Progress:
 
     def advance(self, rounds: int) -> None:
         """Some rounds more."""
-        for turn in range(len(self.trees), len(self.trees) + rounds):
-            tree = self._next(turn)
+        first = len(self.trees)
+        for turn, candidates in enumerate(self._candidates(first, rounds), first):
+            tree = self._next(turn, candidates)
             tree.add_to(self.rows.codes, self._scores)
             self.trees.append(tree)
             if len(self.held):
@@ -130,7 +139,7 @@ class Progress:
                 told = self._held_scores, self.held.labels, self.held.weight
                 self.losses.append(kernels.log_loss(*told))
 
-    def _next(self, turn: int) -> Tree:
+    def _next(self, turn: int, candidates: Codes) -> Tree:
         """The tree of a round."""
         rows, pace = self.rows, self.pace
         drawn = (rows.key, LUCK, turn) if pace.luck else None
@@ -138,22 +147,23 @@ class Progress:
             self._scores, rows.labels, rows.weight, self._scale, drawn, self._residual
         )
         columns, sides, sums = kernels.symmetric_tree(
-            *(rows.codes, residual, self.sizes, self.ordered, self._candidates(turn)),
+            *(rows.codes, residual, self.sizes, self.ordered, candidates),
             *(1.0 / self._scale, pace.shrinkage, (self._noise(residual, turn), NORMAL, turn << 20)),
         )
         g, h = sums[:, 0] / self._scale, sums[:, 1] / self._scale
         leaves = -pace.rate * g / (h + pace.shrinkage)
         return Tree(columns, sides, np.ascontiguousarray(leaves))
 
-    def _candidates(self, turn: int) -> Codes:
-        """The columns that each level may cut, (depth, count): those with the lowest draws."""
+    def _candidates(self, first: int, rounds: int) -> Codes:
+        """The columns that each level of each round may cut, (rounds, depth, count): by lot."""
         d = len(self.sizes)
         count = ceil(d * self.pace.columns)
         if count == d:
-            return np.tile(np.arange(d, dtype=np.int32), (self.depth, 1))
-        place = np.arange(self.depth * d, dtype=np.uint64) + np.uint64((turn + 1) << 24)
-        drawn = mixed(mixed(place)).reshape(self.depth, d)
-        return np.sort(np.argsort(drawn, axis=1)[:, :count], axis=1).astype(np.int32)
+            return np.tile(np.arange(d, dtype=np.int32), (rounds, self.depth, 1))
+        turn = np.arange(first + 1, first + rounds + 1, dtype=np.uint64) << np.uint64(24)
+        drawn = mixed(mixed(np.add.outer(turn, np.arange(self.depth * d, dtype=np.uint64))))
+        drawn = drawn.reshape(rounds, self.depth, d)
+        return np.sort(np.argsort(drawn)[:, :, :count]).astype(np.int32)
 
     def _noise(self, residual: Integers, turn: int) -> float:
         """A share of the deviation of the residuals, which fades as the model learns."""
@@ -161,7 +171,8 @@ class Progress:
             return 0.0
         weight = float(self.rows.weight.sum())
         g = residual[:, 0].ravel() / self._scale
-        deviation = np.sqrt(np.dot(g, g / weight))  # the square of a large weight overflows
+        # the square of a large weight overflows, and products of BLAS round by the processor
+        deviation = np.sqrt(np.sum(g * (g / weight)))
         return float(self.pace.noise * deviation / (1 + np.exp(self.pace.rate * turn) / weight))
 
 

@@ -124,7 +124,7 @@ class FittedAdditive:
     def classes(self) -> Array:
         return self.labels.classes
 
-    @property
+    @cached_property
     def by_table(self) -> bool:
         """Whether every term is a table of three columns at most, and purified."""
         return all(len(columns) <= MOST_COLUMNS for columns in self.terms.columns)

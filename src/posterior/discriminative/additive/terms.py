@@ -34,7 +34,7 @@ class Term:
         if prod(len(mine) for _, mine, _ in joint) > MOST_CELLS:
             return None
         groups, mine, theirs = zip(*joint, strict=True)
-        return Term(self.columns, groups, self.table[np.ix_(*mine)] + other.table[np.ix_(*theirs)])
+        return Term(self.columns, groups, _spread(self.table, mine) + _spread(other.table, theirs))
 
 
 def _together(a: Array, b: Array) -> tuple[Array, Integers, Integers]:
@@ -46,6 +46,13 @@ def _together(a: Array, b: Array) -> tuple[Array, Integers, Integers]:
     kept = np.flatnonzero(found)
     group = (np.cumsum(found) - 1)[both]
     return group.astype(np.uint8), kept // width, kept % width
+
+
+def _spread(table: Floats, places: Sequence[Integers]) -> Floats:
+    """The cells at some places of each axis, where one may be asked for more than once."""
+    for axis, place in enumerate(places):
+        table = table.take(place, axis)
+    return table
 
 
 def gathered(terms: Iterable[Term]) -> list[Term]:
@@ -93,7 +100,7 @@ def _parts(table: Floats, shares: Sequence[Floats]) -> dict[tuple[int, ...], Flo
     for a in reversed(range(len(shares))):
         halves: dict[tuple[int, ...], Floats] = {}
         for axes, part in parts.items():
-            mean = np.tensordot(shares[a], part, (0, a))
+            mean = _mean(part, shares[a], a)
             apart = part - np.expand_dims(mean, a)
             apart[(slice(None),) * a + (-1,)] = 0.0
             halves |= {axes: mean, (a, *axes): apart}
@@ -101,12 +108,18 @@ def _parts(table: Floats, shares: Sequence[Floats]) -> dict[tuple[int, ...], Flo
     return parts
 
 
+def _mean(table: Floats, share: Floats, axis: int) -> Floats:
+    """Σ_g share_g T[.., g, ..]: summed by NumPy, as products of BLAS round by the processor."""
+    lines = np.moveaxis(table, axis, -1) * share
+    return np.asarray(np.moveaxis(lines, -1, 0).sum(axis=0))
+
+
 def average_of_unseen(term: Term, weights: Sequence[Floats]) -> Term:
     """The same term, whose last group of each column is the mean over the others."""
     table = term.table
     for a, (j, group) in enumerate(zip(term.columns, term.groups, strict=True)):
         table = np.moveaxis(table.copy(), a, 0)
-        table[-1] = np.tensordot(group_shares(weights[j], group), table, (0, 0))
+        table[-1] = _mean(table, group_shares(weights[j], group), 0)
         table = np.moveaxis(table, 0, a)
     return Term(term.columns, term.groups, np.ascontiguousarray(table))
 

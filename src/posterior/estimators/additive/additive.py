@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
@@ -22,10 +22,10 @@ from posterior.discriminative.additive.boosting import Pace, paces
 from posterior.discriminative.additive.cell_parts import GatherCells
 from posterior.discriminative.additive.cell_rows import CellRows
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
-from posterior.engines.local import Local, one_blas_thread
+from posterior.engines.local import one_blas_thread
 from posterior.estimators import calibrated, remote
 from posterior.estimators.additive import additive_stream
-from posterior.estimators.base_classifier import BaseClassifier, with_target
+from posterior.estimators.base_classifier import ScoredClassifier, with_target
 from posterior.estimators.estimator import check_fitted, learned
 from posterior.estimators.joint_answers import log_likelihood_of
 from posterior.estimators.logistic.base import check_classes
@@ -39,7 +39,7 @@ from posterior.statistics.algebra import Exactly
 DEEPEST = 6
 
 
-class Additive(BaseClassifier):
+class Additive(ScoredClassifier):
     """A sum of tables of one, two and three columns, learned by boosting small symmetric trees.
 
         P(k | x) = softmax_k( b_k + Σⱼ T_j[xⱼ] + Σ T_ij[xᵢ, xⱼ] + Σ T_hij[x_h, xᵢ, xⱼ] )
@@ -122,7 +122,6 @@ class Additive(BaseClassifier):
     """
 
     fitted_: FittedAdditive
-    engine_: ClassVar[Local] = Local()
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "solver": [StrOptions({"boosted", "convex"})],
         "depth": [Interval(Integral, 1, DEEPEST, closed="both")],
@@ -303,29 +302,6 @@ class Additive(BaseClassifier):
         return {**state, "fitted_": fitted.forgetful()}
 
     # ---- answers ----
-
-    def decision_function(self, X: Any) -> Floats:
-        """b + Σ T: log odds of the second class (n,), or scores of all (n, n_classes).
-
-        Never calibrated, and neither is `evidence`.
-        """
-        check_fitted(self)
-        scores = self.fitted_.scores(X, self.engine_)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X: Any) -> Floats:
-        """p(k | x)."""
-        check_fitted(self)
-        return self.fitted_.posterior(X, self.engine_)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """log p(k | x)."""
-        check_fitted(self)
-        return self.fitted_.posterior(X, self.engine_, "log_posterior")
-
-    def one_row(self, record: Mapping[str, Any]) -> Any:
-        check_fitted(self)
-        return self.fitted_.reader.one_row(record)
 
     def evidence(self, X: Any) -> Evidence:
         """What each column, pair and triple adds to the score of each class.
