@@ -546,3 +546,9 @@ def test_chosen_families_foretell_diabetes_better(shared_data):
         loss -= proba[np.arange(len(proba)), y[folds == f]].sum() / len(y)
     normal = NaiveBayes(Gaussian()).cross_validate(frame, y, folds=folds).log_loss
     assert loss < normal - 0.04
+
+
+@pytest.mark.parametrize("n_bins", [1, 2**31])
+def test_bins_are_as_many_as_can_be_told_apart(n_bins):
+    with pytest.raises(ValueError, match=f"up to 1,000,000, or None, got n_bins={n_bins}"):
+        Binned(n_bins=n_bins)

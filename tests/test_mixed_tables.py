@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -524,3 +525,10 @@ def test_blocks_stand_in_the_order_of_their_first_columns():
         ("Gaussian", (1,)),
         ("Words", (2,)),
     ]
+
+
+def test_a_reader_has_a_kind_of_each_column():
+    reader = NaiveBayes().fit(pd.DataFrame({"a": [1.0, 2, 3], "b": list("xyx")}), [0, 1, 0])
+    learned = reader.fitted_.reader
+    with pytest.raises(ValueError, match="Expected 1099511627776 kinds of columns, got 2"):
+        replace(learned, columns=replace(learned.columns, n=1 << 40, names=None))

@@ -28,6 +28,8 @@ from posterior import (
     NaiveBayes,
 )
 
+pytestmark = pytest.mark.once
+
 KINDS = ["full", "tied", "diag", "spherical"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -252,7 +252,13 @@ def test_the_size_of_all_weights_does_not_matter(kind, random, d, holes):
     def make():
         return GaussianDiscriminantAnalysis(kind)
 
-    assert_near(fit(make, X, y, w / w.sum()), fit(make, X, y, w), 1e-10)
+    try:
+        small = fit(make, X, y, w / w.sum())
+    except DegenerateError:  # few rows are complete, and EM leaves no inverse of their covariance
+        with pytest.raises(DegenerateError):
+            fit(make, X, y, w)
+        return
+    assert_near(small, fit(make, X, y, w), 1e-10)
 
 
 @each_kind
@@ -452,7 +458,8 @@ def test_evidence_adds_up_to_the_joint(kind, predictive, random, d, offset):
     X[0] = np.nan
     evidence, log_joint = model.evidence(X), model.predict_joint_log_proba(X)
     assert evidence.terms.shape == (40, 3, len(evidence.feature_names))
-    scale = 1 + np.abs(log_joint) + np.abs(evidence.terms).sum(axis=2)
+    # classes of one covariance are scored together: what rounds is the size of the farthest
+    scale = 1 + np.abs(log_joint).max(axis=1)[:, None] + np.abs(evidence.terms).sum(axis=2)
     assert (np.abs(evidence.log_joint() - log_joint) / scale).max() < 1e-11
     assert (evidence.terms[0] == 0).all()  # nothing was seen
 

@@ -6,7 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
+from copy import copy, deepcopy
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -238,6 +238,7 @@ def test_every_library_and_type_of_columns_gives_the_same_row(library):
         assert model.predict_proba(one)[0].tolist() == together[i]
 
 
+@pytest.mark.once  # as for QDA above
 def test_a_row_of_an_array_has_the_bits_that_it_has_among_others():
     X, y = table(gaps=False)
     X = X[NUMBERS].to_numpy()
@@ -297,14 +298,72 @@ def test_many_threads_may_ask_a_model_for_the_first_time():
     assert found == expected
 
 
-def test_parameters_that_answers_were_prepared_from_cannot_be_changed_in_place():
+STAGES: dict[str, Callable[[Any, Any], Any]] = {
+    "fitted": lambda model, X: model,
+    "answered": lambda model, X: (model.predict(X), model)[1],
+    "unpickled": lambda model, X: pickle.loads(pickle.dumps(model)),
+    "copied": lambda model, X: deepcopy(model),
+}
+OF_SUMS = {  # what is prepared for answers, or shown beside it
+    "GaussianNB": ("theta_", "var_", "class_prior_"),
+    "LinearDiscriminantAnalysis": ("means_", "coef_", "intercept_"),
+    "GaussianDiscriminantAnalysis": ("means_", "covariance_"),
+    "NaiveBayes": ("class_log_prior_",),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("name", OF_SUMS)
+def test_parameters_of_sums_cannot_be_changed_in_place_before_an_answer_or_after(name, stage):
+    X, y = table(gaps=False)
+    model = STAGES[stage](getattr(posterior, name)().fit(X[NUMBERS], y), X[NUMBERS])
+    for attribute in OF_SUMS[name]:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(model, attribute)[...] = 3.0
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_coefficients_that_are_changed_in_place_answer_as_changed(stage):
+    X, y = table(gaps=False)
+    model = STAGES[stage](posterior.LogisticRegression().fit(X[NUMBERS], y), X[NUMBERS])
+    model.coef_[...] = 0.0
+    model.intercept_[...] = 0.0
+    assert (np.ptp(model.predict_proba(X[NUMBERS]), axis=1) == 0).all()
+
+
+def test_parameters_can_be_set_anew_and_stay_those_of_who_set_them():
     X, y = table(gaps=False)
     model = posterior.GaussianNB().fit(X[NUMBERS], y)
-    model.predict(X[NUMBERS])
-    with pytest.raises(ValueError, match="read-only"):
-        model.theta_[0, 0] = 3.0
-    mine = model.theta_ + 1.0
+    mine, shares = model.theta_ + 1.0, np.full(len(model.classes_), 1 / len(model.classes_))
     before = model.predict_proba(X[NUMBERS]).tolist()
-    model.theta_ = mine
-    assert model.predict_proba(X[NUMBERS]).tolist() != before
-    mine[0, 0] = 3.0  # is still the user's own
+    model.theta_, model.class_prior_ = mine, shares
+    after = model.predict_proba(X[NUMBERS]).tolist()
+    assert after != before
+    mine[0, 0] = shares[0] = 3.0
+    assert model.predict_proba(X[NUMBERS]).tolist() == after
+
+
+def test_what_a_model_is_stated_by_stays_with_who_stated_it():
+    X, y = table(gaps=False)
+    learned, stated = posterior.GaussianNB().fit(X[NUMBERS], y), posterior.GaussianNB()
+    mine = {name: getattr(learned, name).copy() for name in ("theta_", "var_", "class_prior_")}
+    stated.classes_, stated.n_features_in_ = learned.classes_, learned.n_features_in_
+    for name, value in mine.items():
+        setattr(stated, name, value)
+    answers = stated.predict_proba(X[NUMBERS].to_numpy()).tolist()
+    for value in mine.values():
+        value[...] = 9.0
+    assert stated.predict_proba(X[NUMBERS].to_numpy()).tolist() == answers
+
+
+def test_read_only_parameters_go_on_learning_merging_and_forgetting():
+    X, y = table(gaps=False)
+    X = X[NUMBERS]
+    model = posterior.GaussianNB().fit(X[:20], y[:20])
+    model.predict(X)
+    model.partial_fit(X[20:], y[20:])
+    other = deepcopy(model)
+    model.merge(other).forget(X, y)
+    whole = posterior.GaussianNB().fit(X, y)
+    assert np.array_equal(model.theta_, whole.theta_)
+    assert not model.theta_.flags.writeable

@@ -34,3 +34,16 @@ def plot(self: Any, X: Any = None, y: Any = None, **options: Any) -> Any:
     """
     # Pictures know models, and models know no pictures: only this call does, when it comes.
     return import_module("posterior.plots").plot(self, X, y, **options)
+
+
+class RunStep:
+    """A step of a run."""
+
+    __slots__ = ()
+    run: Run
+    plot = plot
+
+    @property
+    def model(self) -> Any:
+        """The estimator as this step leaves it."""
+        return self.run.fitted(self)

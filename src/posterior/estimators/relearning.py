@@ -28,7 +28,7 @@ def without(model: Any, X: Any, y: Array, gone: Integers) -> Any:
     """A copy that never saw the rows `gone` of those (X, y) that the model has learned from."""
     if not isinstance(model, Relearns) and hasattr(model, "forget"):
         return copy.copy(model).forget(take(X, gone), y[gone])
-    kept = np.setdiff1d(np.arange(len(y)), gone)
+    kept = np.delete(np.arange(len(y)), gone)
     rest = take(X, kept), y[kept]
     if isinstance(model, Relearns):
         return copy.copy(model).relearn(*rest)

@@ -288,8 +288,8 @@ class TableClassifier(BaseClassifier):
         """A copy that never saw some of the rows that were learned, at the settings of all."""
         check_fitted(self)
         model = without(self.model_, self.learn(X)[1], y, gone)
-        own, kept = copy.copy(self), np.setdiff1d(np.arange(len(y)), gone)
-        own.fitted_ = self._fitted(model, self.fitted_.numbers, y[kept])
+        own = copy.copy(self)
+        own.fitted_ = self._fitted(model, self.fitted_.numbers, np.delete(y, gone))
         return own
 
     def _changed(

@@ -13,7 +13,7 @@ from posterior.data import validate
 from posterior.data.frames import take
 from posterior.data.typing import Codes, Floats, Integers
 from posterior.evaluation.held_out import aligned, floored
-from posterior.evaluation.scores import Measure
+from posterior.evaluation.scores import Measure, mean_of
 
 SIZES = 8
 TESTED = 0.3  # of all rows
@@ -82,31 +82,26 @@ def learning_curve(
         if folds is not None:
             inside = folds[order] == draw % (int(folds.max()) + 1)
             test, rest = order[inside][:held], order[~inside]
+        ordered, least = _classes_first(codes, rest)
         for i, size in enumerate(sizes):
-            train = _first(codes, rest, size)
+            train = ordered[: max(int(size), least)]
             learned = clone(model).fit(take(X, train), labels[train])
             answer = learned.predict_log_proba(take(X, test))
             log_proba = floored(aligned(answer, learned.classes_, classes))
             found[draw, i] = _scores(log_proba, codes[test])
     return [
-        LearningPoint(int(size), _mean(found[:, i, 0]), _mean(found[:, i, 1]))
+        LearningPoint(int(size), mean_of(found[:, i, 0]), mean_of(found[:, i, 1]))
         for i, size in enumerate(sizes)
     ]
 
 
-def _first(codes: Codes, order: Integers, size: int) -> Integers:
-    """The first rows of a draw, with at least one of each class, which models must know of."""
+def _classes_first(codes: Codes, order: Integers) -> tuple[Integers, int]:
+    """A draw that begins with a row of each class, which models must know of, and how many."""
     _, first = np.unique(codes[order], return_index=True)
-    rest = np.setdiff1d(np.arange(len(order)), first)
-    return order[np.concatenate([first, rest])[: max(int(size), len(first))]]
+    return np.concatenate([order[first], np.delete(order, first)]), len(first)
 
 
 def _scores(log_proba: Floats, codes: Codes) -> tuple[float, float]:
     """Log loss and accuracy."""
     own = log_proba[np.arange(len(codes)), codes]
     return float(-own.mean()), float((log_proba.argmax(axis=1) == codes).mean())
-
-
-def _mean(values: Floats) -> Measure:
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-    return Measure(float(values.mean()), error)

@@ -24,6 +24,12 @@ class Measure:
         return f"{self.value:.3f}{error}"
 
 
+def mean_of(values: Floats) -> Measure:
+    """The mean of some values, and its standard error from one to the next."""
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+    return Measure(float(values.mean()), error)
+
+
 def measure(held_out: HeldOut, name: str) -> Measure:
     """Mean and standard error of a score: "log_loss", "accuracy" or "brier"."""
     error = held_out.standard_error(name)

@@ -173,10 +173,13 @@ def _worse_than(losses: Floats, inside: Array, rest: Array) -> bool:
     """Welch's t of two parts, on one side; of fewer than two rows nothing is known."""
     if rest.sum() < 2:
         return True
-    from scipy.stats import ttest_ind  # slow to import, and seldom needed
-
-    found = ttest_ind(losses[inside], losses[rest], equal_var=False, alternative="greater")
-    return bool(found.pvalue <= LEVEL)
+    first, second = losses[inside], losses[rest]
+    parts = np.array([first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)])
+    if parts.sum() == 0:  # losses of one value each
+        return bool(first.mean() > second.mean())
+    t = (first.mean() - second.mean()) / np.sqrt(parts.sum())
+    freedom = parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum()
+    return bool(stdtr(freedom, -t) <= LEVEL)
 
 
 def _joined(columns: Sequence[GroupedColumn]) -> tuple[Integers, int]:

@@ -24,6 +24,7 @@ from posterior.statistics.histograms import Histograms, gathered
 from posterior.statistics.moments import floats
 
 AS_ALL_GROUPS = MEstimate(1.0, None)
+MOST_BINS = 1_000_000  # of equal frequency: no picture and no sum tells more apart
 STEEP = 100.0  # by which log p falls on the way of a bin's width beyond the values seen
 
 
@@ -122,8 +123,11 @@ class Binned(Family[Histograms, BinnedParameters]):
     def __post_init__(self) -> None:
         if self.edges is not None:
             object.__setattr__(self, "edges", _given(self.edges, self.n_bins))
-        if self.n_bins is not None and self.n_bins < 2:
-            raise ValueError(f"Expected two bins or more, or None, got n_bins={self.n_bins}.")
+        if self.n_bins is not None and not 2 <= self.n_bins <= MOST_BINS:
+            raise ValueError(
+                f"Expected two bins or more, up to {MOST_BINS:,}, or None, got "
+                f"n_bins={self.n_bins}."
+            )
         if self.max_values < 2:
             raise ValueError(f"Expected two values or more, got max_values={self.max_values}.")
 

@@ -14,8 +14,10 @@ from posterior.data.rows import Features, Groups, Hard
 from posterior.data.shapes import declared, fields_of
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats, Integers
+from posterior.families.priors import ONE_ROW, PseudoRows
 from posterior.families.symbols import Cells, Formula
 from posterior.statistics.algebra import Statistics
+from posterior.statistics.histograms import Histograms
 
 S = TypeVar("S", bound=Statistics)
 P = TypeVar("P")
@@ -217,6 +219,22 @@ class Family(ABC, Generic[S, P]):
         return TypeError(
             f"Expected a family that defines {method}(), got {type(self).__name__}, which does not."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class OfValues(Family[Histograms, P]):
+    """A family that is estimated from the weight of each group at each value of a column."""
+
+    exact: ClassVar[bool] = True
+    prior: PseudoRows = ONE_ROW
+    max_values: int = 4096
+
+    def __post_init__(self) -> None:
+        if self.max_values < 2:
+            raise ValueError(f"Expected two values or more, got max_values={self.max_values}.")
+
+    def statistics(self, X: Array, groups: Groups) -> Histograms:
+        return Histograms.of(X, groups, self.max_values)
 
 
 AnyFamily: TypeAlias = Family[Any, Any]

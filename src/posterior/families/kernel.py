@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
-from posterior.data.rows import Groups, Hard, slabs
+from posterior.data.rows import Hard, slabs
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Scorer, refuse_open
+from posterior.families.family import OfValues, Scorer, refuse_open
 from posterior.families.gaussian import LOG_2PI
-from posterior.families.priors import ONE_ROW, PseudoRows
 from posterior.families.symbols import Cells, Expression, Formula, Kernels, Number
 from posterior.statistics.histograms import Histograms
 
@@ -34,7 +33,7 @@ class KernelParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel(Family[Histograms, KernelParameters]):
+class Kernel(OfValues[KernelParameters]):
     """Columns of any shape: a normal kernel around each value of a group (John and Langley 1995).
 
     p(x | k) = Σᵢ wᵢ φ((x - xᵢ) / h_k) / (n_k h_k),  of the rows i of group k
@@ -45,18 +44,6 @@ class Kernel(Family[Histograms, KernelParameters]):
     at nodes h / 8 apart, between which a value shares its weight: no density is off by more than
     1 / 512 of the height of a kernel.
     """
-
-    exact: ClassVar[bool] = True
-
-    prior: PseudoRows = ONE_ROW
-    max_values: int = 4096
-
-    def __post_init__(self) -> None:
-        if self.max_values < 2:
-            raise ValueError(f"Expected two values or more, got max_values={self.max_values}.")
-
-    def statistics(self, X: Array, groups: Groups) -> Histograms:
-        return Histograms.of(X, groups, self.max_values)
 
     def estimate(
         self, statistics: Histograms, pooled: Histograms | None = None

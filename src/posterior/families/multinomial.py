@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from scipy import special
 
 from posterior.data.errors import DegenerateError
 from posterior.data.rows import Groups, Hard, SparseRows
@@ -14,6 +13,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.credible import beta_interval
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_evidence, affine_scorer, dense
+from posterior.families.log_rising import log_rising
 from posterior.families.priors import LAPLACE, DiscretePrior, Laplace, pseudo_log_likelihood
 from posterior.families.symbols import Cell, Cells, Expression, Formula, Number, Within
 from posterior.kernels import pairs
@@ -87,10 +87,10 @@ class Multinomial(Family[Totals, MultinomialParameters]):
         # log Γ(A) / Γ(A + N) Πⱼ Γ(aⱼ + xⱼ) / Γ(aⱼ), with the first part shared out by count
         a, counts = parameters.concentration, x[:, None, :]
         words, urn = x.sum(axis=1)[:, None], a.sum(axis=1)
-        shared = special.gammaln(urn) - special.gammaln(urn + words)
+        shared = -log_rising(urn, words)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.nan_to_num(counts / words[:, :, None])
-        return special.gammaln(a + counts) - special.gammaln(a) + share * shared[:, :, None]
+        return log_rising(a, counts) + share * shared[:, :, None]
 
     def leave_one_out(self, X: Array | SparseRows, groups: Hard, statistics: Totals) -> Floats:
         exact, codes = statistics.total.pair(), groups.codes
@@ -109,8 +109,8 @@ class Multinomial(Family[Totals, MultinomialParameters]):
             with np.errstate(divide="ignore", invalid="ignore"):
                 a, urn = counts + more, left + all_more
                 if self.predictive:
-                    terms = special.gammaln(a + x) - special.gammaln(a)
-                    shared = special.gammaln(urn) - special.gammaln(urn + x.sum())
+                    terms = log_rising(a, x)
+                    shared = -log_rising(urn, x.sum())
                     score[i] = terms.sum(axis=1) + shared
                 else:
                     score[i] = (x * (np.log(a) - np.log(urn)[:, None])).sum(axis=1)

@@ -14,6 +14,7 @@ from posterior.data.typing import Array, Floats
 from posterior.families.credible import gamma_interval
 from posterior.families.family import Family, Intervals, Scorer, Summed, Support
 from posterior.families.linear import affine_scorer, dense
+from posterior.families.log_rising import log_rising
 from posterior.families.multinomial import check_finite, weighed
 from posterior.families.priors import ONE_ROW, PseudoRows, pseudo_log_likelihood
 from posterior.families.symbols import (
@@ -22,7 +23,7 @@ from posterior.families.symbols import (
     Expression,
     Formula,
     Known,
-    LogGamma,
+    LogRising,
     Number,
     Within,
 )
@@ -167,8 +168,8 @@ def _uncertain(x: Cell, rate: float, rows: float) -> Expression:
     events = rate * rows
     if events == 0:
         return Known(x, Within(x, 0.0, 0.0, Number(0.0), Number(-np.inf)))
-    height = events * np.log(rows / (rows + 1)) - special.gammaln(events)
-    return Known(x, LogGamma(events + x) - float(np.log(rows + 1)) * x + float(height))
+    height = -events * np.log1p(1 / rows)
+    return Known(x, LogRising(events, x) - float(np.log(rows + 1)) * x + float(height))
 
 
 def _log_factorials(X: Array | SparseRows) -> Floats:
@@ -188,7 +189,7 @@ def log_mass(x: Floats, parameters: PoissonParameters) -> Floats:
             terms = special.xlogy(x, rate) - rate - special.gammaln(x + 1)
         else:
             events = rate * rows
-            terms = special.gammaln(events + x) - special.gammaln(events) - special.gammaln(x + 1)
-            terms += events * np.log(rows / (rows + 1)) - special.xlogy(x, rows + 1)
+            terms = log_rising(events, x) - special.gammaln(x + 1)
+            terms -= events * np.log1p(1 / rows) + special.xlogy(x, rows + 1)
             terms = np.where(events == 0, np.where(x == 0, 0.0, -np.inf), terms)
     return np.where(np.isnan(x), 0.0, terms)

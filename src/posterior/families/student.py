@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from scipy import special
 
 from posterior import kernels
-from posterior.data.rows import Groups, Hard
+from posterior.data.rows import Hard
 from posterior.data.typing import Array, Floats
-from posterior.families.family import Family, Intervals, Scorer
+from posterior.families.family import Intervals, OfValues, Scorer
 from posterior.families.gaussian import Gaussian, GaussianParameters, log_density
-from posterior.families.priors import ONE_ROW, PseudoRows
 from posterior.families.symbols import Cells, Formula
 from posterior.kernels.tails import LIGHTEST, Tails
 from posterior.statistics.histograms import Histograms
@@ -22,7 +20,7 @@ DENSITY = Gaussian()  # whose parameters may have degrees of freedom
 
 
 @dataclass(frozen=True, slots=True)
-class StudentT(Family[Histograms, GaussianParameters]):
+class StudentT(OfValues[GaussianParameters]):
     """Columns with heavy tails: Student's t around a place of each group, independent.
 
     p(x | k) ∝ (1 + (x - μ_k)² / νσ²_k)^(-(ν + 1) / 2) / σ_k
@@ -34,17 +32,6 @@ class StudentT(Family[Histograms, GaussianParameters]):
 
     `prior` are pseudo-rows at the place and of the scale that all groups have together.
     """
-
-    exact: ClassVar[bool] = True
-    prior: PseudoRows = ONE_ROW
-    max_values: int = 4096
-
-    def __post_init__(self) -> None:
-        if self.max_values < 2:
-            raise ValueError(f"Expected two values or more, got max_values={self.max_values}.")
-
-    def statistics(self, X: Array, groups: Groups) -> Histograms:
-        return Histograms.of(X, groups, self.max_values)
 
     def estimate(
         self, statistics: Histograms, pooled: Histograms | None = None

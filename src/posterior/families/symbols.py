@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from posterior.data.typing import Array, Floats
+from posterior.families.log_rising import log_rising
 
 NEAREST = 1e-40  # deviations: what is closer to zero is zero
 FARTHEST = 1e140  # deviations, beyond which squares are on their way to overflow
@@ -126,13 +127,14 @@ class Log(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class LogGamma(Expression):
-    """log Γ"""
+class LogRising(Expression):
+    """log Γ(start + of) / Γ(start)"""
 
+    start: float
     of: Expression
 
     def at(self, cells: Mapping[Cell, Array]) -> Floats:
-        return np.asarray(special.gammaln(self.of.at(cells)))
+        return log_rising(self.start, self.of.at(cells))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from posterior import kernels
-from posterior.data import pictured
-from posterior.data.pictured import Run
+from posterior.data.pictured import Run, RunStep
 from posterior.data.rows import Rows
 from posterior.data.typing import Floats
 from posterior.families.family import fill
@@ -26,7 +25,7 @@ from posterior.readers.reader import Reader
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class EMStep:
+class EMStep(RunStep):
     """A model on the way, and the shares of the rows in its components.
 
     Q = Σᵢ wᵢ Σ_k r_ik log p(xᵢ, k), and with the entropy of the shares r it is a bound:
@@ -40,13 +39,6 @@ class EMStep:
     rows: Rows
     hidden: Hidden[Any, Any]
     run: Run
-
-    plot = pictured.plot
-
-    @property
-    def model(self) -> Any:
-        """The estimator with the components of this step."""
-        return self.run.fitted(self)
 
     @property
     def responsibilities(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from math import prod
@@ -39,6 +40,10 @@ class Fitted:
     derived: Any = None  # by the rule
     calibrator: Calibrator | None = None
 
+    def __post_init__(self) -> None:
+        if self.joint is not None:  # changed in place, it would not be what answers come from
+            _freeze((self.joint.log_prior, self.joint.parameters, self.derived))
+
     @classmethod
     def of(
         cls, reader: Reader, labels: Labels, rule: Rule, statistics: JointStatistics[Any]
@@ -51,9 +56,10 @@ class Fitted:
         cls, reader: Reader, labels: Labels, rule: Rule, prior: Any, parameters: Any
     ) -> Fitted:
         """A model that was not learned from rows: class probabilities and parameters are given."""
+        own = np.array(prior, np.float64)  # what a person gave stays theirs
         with np.errstate(divide="ignore"):
-            joint = Joint(rule.family, np.log(np.asarray(prior, np.float64)), parameters)
-        return cls(reader, labels, rule, None, joint, derived=prior)
+            joint = Joint(rule.family, np.log(own), deepcopy(parameters))
+        return cls(reader, labels, rule, None, joint, derived=own)
 
     def settled(self) -> Fitted:
         """The same with its joint model, estimated if it was not yet."""
@@ -141,14 +147,16 @@ class Fitted:
         return self._prepared(self.model, density=False)
 
     def _prepared(self, joint: Joint[Any, Any], density: bool) -> Scorer:
-        if joint is self.joint:
-            _freeze(joint.parameters)  # changed in place, they would not be what answers come from
         with self.named():
             return joint.scorer() if density else joint.discriminant()
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was prepared."""
         return fields_of(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
 
     def scored(
         self, X: Any, wanted: str | None, engine: Worker, joint: Joint[Any, Any] | None = None
@@ -253,7 +261,7 @@ def _freeze(value: Any) -> None:
     """Make the arrays of parameters read-only; counts are no parameters, and add up elsewhere."""
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple | list):
         for part in value:
             _freeze(part)
     elif is_dataclass(value) and not isinstance(value, Exact):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from posterior.data.names import plain
 from posterior.data.typing import Floats
 from posterior.plots import look
 
@@ -39,10 +38,7 @@ def coefficients(
         Of the 40 largest, if there are more.
     """
     alt = look.optional("altair")
-    labels = [str(plain(name)) for name in names]
-    if len(set(labels)) < len(labels):
-        twice = next(name for i, name in enumerate(labels) if name in labels[:i])
-        raise ValueError(f"Expected different names, got {twice!r} twice. Say which is which.")
+    labels = look.labels(names)
     value = _numbers("values", values, len(labels))
     if not np.isfinite(value).all():
         at = int(np.argmin(np.isfinite(value)))
@@ -63,12 +59,7 @@ def coefficients(
         said[0] += " A bar that crosses the line at zero leaves the sign open."
     if left_out:
         said.append(f"The {len(order)} largest; {left_out:,} smaller ones are left out.")
-    names_down = alt.Axis(
-        **look.axis("").to_dict() | {"title": None, "domain": False, "ticks": False},
-        labelLimit=240,
-        labelPadding=8,
-    )
-    y = alt.Y("name:N", sort=[row["name"] for row in rows], axis=names_down)
+    y = alt.Y("name:N", sort=[row["name"] for row in rows], axis=look.names_axis(None, 240))
     numbers = look.number_axis("coefficient", float(np.abs(value).max(initial=0.0)), grid=True)
     x = alt.X("zero:Q", axis=numbers, scale=alt.Scale(nice=False, padding=12))
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
@@ -78,22 +69,20 @@ def coefficients(
         legend=_legend(alt) if known else None,
     )
     tooltip = [
-        "name:N",
+        alt.Tooltip("name:N"),
         *(alt.Tooltip(f"{f}:Q", format=look.DIGITS) for f in ("value", "low", "high")),
     ]
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK)
-    return alt.layer(
+    chart = alt.layer(
         zero.encode(x=x),
-        base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(x="low:Q", x2="high:Q", color=color),
-        base.mark_point(filled=True, size=65, opacity=1).encode(
-            x="value:Q", color=color, tooltip=tooltip if known else tooltip[:2]
+        base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(
+            x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=color
         ),
-    ).properties(
-        width=look.WIDTH,
-        height=alt.Step(ROW),
-        title=look.heading("Coefficients", said),
-        view=alt.ViewBackground(stroke=None),
+        base.mark_point(filled=True, size=65, opacity=1).encode(
+            x=alt.X("value:Q"), color=color, tooltip=tooltip if known else tooltip[:2]
+        ),
     )
+    return look.sized(chart, look.heading("Coefficients", said), alt.Step(ROW))
 
 
 def _numbers(name: str, values: ArrayLike, length: int) -> Floats:

@@ -71,7 +71,8 @@ def comparison(
         scale = alt.Scale(domain=_within_one(rows), nice=False)
     across = {"scale": scale}
     x = alt.X("value:Q", axis=down, **across)
-    shade = alt.condition("datum.chosen", alt.value(look.PALETTE[0]), alt.value(look.PALETTE[7]))
+    blue, gray = alt.value(look.PALETTE[0]), alt.value(look.PALETTE[7])
+    shade = alt.ColorValue(**alt.condition("datum.chosen", blue, gray))
     base = alt.Chart(look.inline(rows)).encode(y=y, color=shade)
     style = ".2%" if percent else look.DIGITS
     tooltip = [
@@ -91,8 +92,8 @@ def comparison(
         rule = rule.mark_rule(color=look.INK, strokeDash=[4, 3])
         layers.insert(0, rule.encode(x=alt.X("limit:Q", **across)))
         said += " The dashed line is the best score and its standard error."
-    chart = look.sized(alt.layer(*layers), look.heading(f"Models by {score}", [said]))
-    return chart.properties(height=alt.Step(ROW))
+    title = look.heading(f"Models by {score}", [said])
+    return look.sized(alt.layer(*layers), title, alt.Step(ROW))
 
 
 def _within_one(rows: list[dict[str, Any]]) -> list[float]:

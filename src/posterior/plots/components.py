@@ -170,12 +170,8 @@ def _ellipses(normals: Normals, points: Floats, R: Floats, n: int, mixed: bool) 
     rows = [f"{len(points):,} of {n:,} rows are drawn."] if len(points) < n else []
     if mixed:
         rows.insert(0, "A row has the colors of the components that share it.")
-    return alt.layer(*layers).properties(
-        width=look.WIDTH,
-        height=look.HEIGHT * 5 // 4,
-        title=look.heading(_title(normals), [said, *rows]),
-        view=alt.ViewBackground(stroke=None),
-    )
+    title = look.heading(_title(normals), [said, *rows])
+    return look.sized(alt.layer(*layers), title, look.HEIGHT * 5 // 4)
 
 
 def _title(normals: Normals) -> str:
@@ -246,12 +242,7 @@ def _histogram(
             parts = [(name, R[:, k]) for k, name in enumerate(names)]
             layers.insert(0, _bars(alt, x, edges, across, below, up, parts, color))
             told.insert(0, f"Bars count {len(x):,} rows, in the colors of those that share them.")
-    return alt.layer(*layers).properties(
-        width=look.WIDTH,
-        height=look.HEIGHT,
-        title=look.heading(_title(normals), told),
-        view=alt.ViewBackground(stroke=None),
-    )
+    return look.sized(alt.layer(*layers), look.heading(_title(normals), told))
 
 
 def _bars(

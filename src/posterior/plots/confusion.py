@@ -76,11 +76,11 @@ def confusion(
     )
     layers = [cells]
     if k <= WRITTEN:
-        ink = alt.condition("datum.share > 0.68", alt.value(look.PAPER), alt.value(look.INK))
+        paper, ink = alt.value(look.PAPER), alt.value(look.INK)
+        color = alt.ColorValue(**alt.condition("datum.share > 0.68", paper, ink))
         written = base.transform_filter("datum.rows > 0").mark_text(fontSize=12)
-        layers.append(written.encode(text=alt.Text("rows:Q", format=","), color=ink))
+        layers.append(written.encode(text=alt.Text("rows:Q", format=","), color=color))
     said = "Lines are true classes, columns predicted ones; the diagonal is correct."
     shown = "The fuller the color, the more of the true class."
     size = int(np.clip(look.WIDTH / k, SMALLEST, LARGEST))
-    chart = look.sized(alt.layer(*layers), look.heading("Confusion matrix", [said, shown]))
-    return chart.properties(height=size * k)
+    return look.sized(alt.layer(*layers), look.heading("Confusion matrix", [said, shown]), size * k)

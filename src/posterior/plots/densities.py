@@ -14,7 +14,7 @@ from posterior.data.typing import Codes, Floats
 from posterior.estimators import PoissonNB
 from posterior.evaluation.quadratics import quadratics
 from posterior.plots.columns import Column, column_alone, column_of, observed, without_names
-from posterior.plots.look import DIGITS, HEIGHT, INK, WIDTH, Chart, axis, colors, heading, optional
+from posterior.plots.look import DIGITS, INK, WIDTH, Chart, axis, colors, heading, optional, sized
 
 POINTS, POINTS_NEAR = 101, 29  # of a curve: over the whole picture, and about its class
 REACH = 3.5  # deviations from the mean that are always in the picture
@@ -130,12 +130,7 @@ def densities(
     layers = [histogram, model_lines]
     if len(inside):
         layers += rules(alt, inside, (high - low) / WIDTH, across)
-    return alt.layer(*layers).properties(
-        width=WIDTH,
-        height=HEIGHT,
-        title=heading(f"{column.name}, by {target or 'class'}", subtitle),
-        view=alt.ViewBackground(stroke=None),
-    )
+    return sized(alt.layer(*layers), heading(f"{column.name}, by {target or 'class'}", subtitle))
 
 
 def _check_model(model: Any) -> None:

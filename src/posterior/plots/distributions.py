@@ -164,7 +164,7 @@ def shares(
     if fitted is not None:
         strokes = base.mark_tick(thickness=2, size=ROW * 0.7, opacity=0.7)
         layers.append(strokes.encode(x=alt.X("fitted:Q"), y=down, color=color))
-    return look.sized(alt.layer(*layers), title).properties(height=alt.Step(ROW))
+    return look.sized(alt.layer(*layers), title, alt.Step(ROW))
 
 
 def _numbers_across(name: str, ends: Floats, dates: bool = False) -> Any:
@@ -199,4 +199,4 @@ def _heat(alt: Any, base: look.Chart, names: list[str], title: Any) -> look.Char
     y = alt.Y("class:N", scale=alt.Scale(domain=names), axis=look.names_axis(None, limit=120))
     shade = alt.FillOpacity("share:Q", legend=None, scale=alt.Scale(range=[0, 1]))
     cells = base.mark_rect(fill=look.PALETTE[0]).encode(y=y, fillOpacity=shade)
-    return look.sized(alt.layer(cells), title).properties(height=LOW_ROW * len(names))
+    return look.sized(alt.layer(cells), title, LOW_ROW * len(names))

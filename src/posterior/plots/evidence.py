@@ -86,7 +86,7 @@ def evidence(
         zero = alt.Chart(look.inline([{"zero": 0}])).mark_rule(color=look.INK)
         layers.append(zero.encode(x=alt.X("zero:Q")))
     title = look.heading("Evidence of each column", ["The most informative first.", *said])
-    return look.sized(alt.layer(*layers), title).properties(height=alt.Step(ROW))
+    return look.sized(alt.layer(*layers), title, alt.Step(ROW))
 
 
 def waterfall(explanation: Any) -> look.Chart:

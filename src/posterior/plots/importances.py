@@ -61,8 +61,8 @@ def importances(model: Any, most: int = MOST) -> look.Chart:
     left_out = len(table) - len(rows)
     said = ["The mean absolute effect over the rows, largest first."]
     said += [f"{left_out:,} smaller ones are left out."] * (left_out > 0)
-    chart = look.sized(alt.layer(bars), look.heading("Terms that matter most", said))
-    return chart.properties(height=alt.Step(ROW))
+    title = look.heading("Terms that matter most", said)
+    return look.sized(alt.layer(bars), title, alt.Step(ROW))
 
 
 def panel(model: Any, most: int = SHAPES) -> look.Chart:

@@ -9,7 +9,7 @@ import numpy as np
 from posterior.plots import look
 from posterior.plots.effects import PairEffect, cut, pair_effect
 
-SIZES = (14, 46)  # pixels of a cell, at least and at most
+SIZES = (6, 46)  # pixels of a cell, at least and at most
 LETTERS = 24  # of a cell's name
 FOR, AGAINST = "for", "against"
 
@@ -61,7 +61,9 @@ def pair_map(pair: PairEffect) -> look.Chart:
     present = [[n for n in each if n in kept] for each, kept in zip(names, sides, strict=True)]
     across, down = look.names_axis(titles[0], limit=170), look.names_axis(titles[1], limit=170)
     across["labelAngle"] = -45
-    base = alt.Chart(alt.InlineData(values=values)).encode(
+    for axis in (across, down):  # of many cells, some are named
+        axis["labelOverlap"] = "greedy"
+    base = alt.Chart(look.inline(values)).encode(
         x=alt.X("first:N", sort=None, scale=alt.Scale(domain=present[0]), axis=across),
         y=alt.Y("second:N", sort=None, scale=alt.Scale(domain=present[1][::-1]), axis=down),
     )

@@ -97,10 +97,11 @@ def names_axis(title: str | None, limit: int = 200) -> Any:
     return optional("altair").Axis(**plain, labelLimit=limit, labelPadding=8)
 
 
-def sized(chart: Chart, title: Any) -> Chart:
-    """A picture of the usual size, without a frame."""
-    frame = optional("altair").ViewBackground(stroke=None)
-    return chart.properties(width=WIDTH, height=HEIGHT, title=title, view=frame)
+def sized(chart: Chart, title: Any, height: Any = HEIGHT) -> Chart:
+    """A chart that was just made, at the usual width: `properties` would copy all its layers."""
+    chart.width, chart.height, chart.title = WIDTH, height, title
+    chart.view = optional("altair").ViewBackground(stroke=None)
+    return chart
 
 
 def percent_axis(title: str, grid: bool = False) -> Any:

@@ -76,12 +76,7 @@ def regularization_path(
     said = ["A small C holds the coefficients near zero; a large C leaves them to the data."]
     if len(order) < len(labels):
         said.append(f"The {len(order)} largest; {len(labels) - len(order):,} are left out.")
-    return alt.layer(*layers).properties(
-        width=look.WIDTH,
-        height=look.HEIGHT,
-        title=look.heading("Coefficients along the penalty", said),
-        view=alt.ViewBackground(stroke=None),
-    )
+    return look.sized(alt.layer(*layers), look.heading("Coefficients along the penalty", said))
 
 
 def _checked(

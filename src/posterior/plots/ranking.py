@@ -82,7 +82,7 @@ def _curves(curves: Curves, target: str, across: str, up: str) -> look.Chart:
     scale = {"scale": unit}
     color = look.colors(names, target)
     if len(names) == 1:
-        color = alt.value(look.PALETTE[0])
+        color = alt.ColorValue(look.PALETTE[0])
     return (
         alt.Chart(look.inline(values))
         .mark_line(strokeWidth=2, clip=True)

@@ -62,28 +62,28 @@ def _numbers(effect: ColumnEffect) -> look.Chart:
     across = alt.Scale(domain=[float(edges[0]), float(beyond)], nice=False, zero=False)
     name = cut(effect.column, 2 * LETTERS)
     x_axis = look.number_axis(name, max(map(abs, edges)))
-    x = alt.X("from:Q", scale=across, axis=x_axis)
+    x, x2 = alt.X("from:Q", scale=across, axis=x_axis), alt.X2("to:Q")
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
     title = look.number_axis(effect.title, max(abs(low), abs(high)), grid=True)
     y = alt.Y("effect:Q", scale=scale, axis=title)
     color = _color(classes)
     layers = [
-        alt.Chart(alt.InlineData(values=bars))
+        alt.Chart(look.inline(bars))
         .mark_rect(color=look.PALE)
-        .encode(x=x, x2="to:Q", y=alt.Y("bottom:Q", scale=scale, axis=title), y2="top:Q"),
+        .encode(x=x, x2=x2, y=alt.Y("bottom:Q", scale=scale, axis=title), y2=alt.Y2("top:Q")),
         _zero(alt, scale, title),
     ]
-    base = alt.Chart(alt.InlineData(values=drawn)).encode(color=color)
+    base = alt.Chart(look.inline(drawn)).encode(color=color)
     if bands:
         band = base.mark_rect(opacity=0.2, clip=True)
         layers.append(
             band.encode(
-                x=x, x2="to:Q", y=alt.Y("low:Q", scale=scale, axis=title), y2="high:Q",
+                x=x, x2=x2, y=alt.Y("low:Q", scale=scale, axis=title), y2=alt.Y2("high:Q"),
                 tooltip=_tooltip(alt),
             )
         )  # fmt: skip
     stops = [{**row, "from": row["to"]} for row in drawn if row["to"] == edges[-1]]
-    line = alt.Chart(alt.InlineData(values=[*drawn, *stops]))
+    line = alt.Chart(look.inline([*drawn, *stops]))
     line = line.mark_line(interpolate="step-after", strokeWidth=2, clip=True)
     layers.append(line.encode(x=x, y=y, color=color))
     if apart:
@@ -95,22 +95,22 @@ def _numbers(effect: ColumnEffect) -> look.Chart:
 
 def _apart(alt: Any, rows: Rows, x: Any, y: Any, color: Any, bands: bool) -> list[look.Chart]:
     """Missing cells, at the right."""
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(look.inline(rows))
     at = alt.X("at:Q", scale=x["scale"], axis=x["axis"])
-    word = alt.Chart(alt.InlineData(values=[{"at": rows[0]["at"], "word": "missing"}]))
+    word = alt.Chart(look.inline([{"at": rows[0]["at"], "word": "missing"}]))
     layers = [
         base.mark_point(filled=True, size=55, opacity=1).encode(
             x=at, y=y, color=color, tooltip=_tooltip(alt)
         ),
         word.mark_text(color=look.INK, fontSize=11, baseline="bottom").encode(
-            x=at, y=alt.value(-2), text="word:N"
+            x=at, y=alt.YValue(-2), text=alt.Text("word:N")
         ),
     ]
     if not bands:
         return layers
     low = alt.Y("low:Q", scale=y["scale"], axis=y["axis"])
     rule = base.mark_rule(strokeWidth=2, opacity=0.4)
-    return [rule.encode(x=at, y=low, y2="high:Q", color=color), *layers]
+    return [rule.encode(x=at, y=low, y2=alt.Y2("high:Q"), color=color), *layers]
 
 
 def _categories(effect: ColumnEffect) -> look.Chart:
@@ -123,21 +123,20 @@ def _categories(effect: ColumnEffect) -> look.Chart:
     scale = alt.Scale(domain=[low, high], nice=False)
     y = alt.Y("cell:N", sort=labels, axis=look.names_axis(None))
     color = _color(classes)
-    base = alt.Chart(alt.InlineData(values=drawn)).encode(y=y)
+    base = alt.Chart(look.inline(drawn)).encode(y=y)
     beside = {"yOffset": alt.YOffset("class:N", sort=classes)} if len(classes) > 1 else {}
     bars = base.mark_bar(opacity=0.75).encode(
         x=alt.X("effect:Q", scale=scale, axis=x_axis), color=color, tooltip=_tooltip(alt), **beside
     )
     rules = base.mark_rule(color=look.INK, strokeWidth=1.5).encode(
-        x=alt.X("low:Q", scale=scale, axis=x_axis), x2="high:Q", **beside
+        x=alt.X("low:Q", scale=scale, axis=x_axis), x2=alt.X2("high:Q"), **beside
     )
     name = cut(effect.column, 2 * LETTERS)
     said = ["Lines: ± 1.96 standard errors of a bar, if all else were known."]
     if effect.left_out:
         said.append(f"The {len(labels)} with most rows; {effect.left_out:,} others are left out.")
-    chart = look.sized(alt.layer(bars, rules), look.heading(f"What {name} adds", said))
     step = alt.Step(ROW if len(classes) == 1 else ROW - 4, **{"for": "offset"} if beside else {})
-    return chart.properties(height=step)
+    return look.sized(alt.layer(bars, rules), look.heading(f"What {name} adds", said), step)
 
 
 def _rows(effect: ColumnEffect, numeric: bool) -> Rows:
@@ -167,16 +166,17 @@ def _ends(rows: Rows, bands: bool) -> tuple[float, float]:
 
 def _color(classes: list[str]) -> Any:
     if len(classes) == 1:
-        return look.optional("altair").value(look.PALETTE[0])
+        return look.optional("altair").ColorValue(look.PALETTE[0])
     return look.colors(classes, "class")
 
 
 def _zero(alt: Any, scale: Any, axis: Any) -> look.Chart:
     """A thin rule where a column says nothing."""
-    zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(color=look.INK, opacity=0.6)
+    zero = alt.Chart(look.inline([{"zero": 0}])).mark_rule(color=look.INK, opacity=0.6)
     return zero.encode(y=alt.Y("zero:Q", scale=scale, axis=axis))
 
 
 def _tooltip(alt: Any) -> list[Any]:
     numbers = [alt.Tooltip(f"{f}:Q", format=".3~r") for f in ("effect", "low", "high")]
-    return ["cell:N", "class:N", *numbers, alt.Tooltip("rows:Q", format=",.4~r")]
+    names = [alt.Tooltip(f"{f}:N") for f in ("cell", "class")]
+    return [*names, *numbers, alt.Tooltip("rows:Q", format=",.4~r")]

@@ -144,12 +144,7 @@ def _curve(
         layers += _boundary(alt, half, across)
     elif np.isfinite(half):
         said.append(f"Outside the picture: probability ½ at {look.digits(half)}.")
-    return alt.layer(*layers).properties(
-        width=look.WIDTH,
-        height=look.HEIGHT,
-        title=look.heading(f"P({answer}), by {name}", said),
-        view=alt.ViewBackground(stroke=None),
-    )
+    return look.sized(alt.layer(*layers), look.heading(f"P({answer}), by {name}", said))
 
 
 def _of_model(model: Any, X: Any, y: Any, name: str, bins: int) -> look.Chart:

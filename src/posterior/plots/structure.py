@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from posterior.data.names import plain
 from posterior.data.typing import Floats
 from posterior.estimators import KDB, TAN
-from posterior.plots.look import INK, PALETTE, PAPER, Chart, heading, optional
+from posterior.plots.look import INK, PALETTE, PAPER, Chart, heading, inline, optional
 
 ROW, GAP, LETTER, TALL = 84, 18, 6.6, 26  # pixels: between rows, between names, a letter, a box
 CUT = 22  # letters of a name that are shown
@@ -87,27 +87,27 @@ def dependence_graph(
     )
     layers = []
     if lines:
-        rules = alt.Chart(alt.InlineData(values=lines)).mark_rule(strokeWidth=1.4)
+        rules = alt.Chart(inline(lines)).mark_rule(strokeWidth=1.4)
         layers.append(
             rules.encode(
-                x=at["x"], y=at["y"], x2="x2:Q", y2="y2:Q", color=shade,
-                tooltip=["parent:N", "column:N"],
+                x=at["x"], y=at["y"], x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"), color=shade,
+                tooltip=[alt.Tooltip("parent:N"), alt.Tooltip("column:N")],
             )
         )  # fmt: skip
-        tip = alt.Chart(alt.InlineData(values=tips)).mark_point(
+        tip = alt.Chart(inline(tips)).mark_point(
             shape="triangle-up", size=60, opacity=1, filled=True
         )
         angle = alt.Angle("turn:Q", scale=None)
         layers.append(tip.encode(**at, angle=angle, color=shade))
-    box = alt.Chart(alt.InlineData(values=boxes))
+    box = alt.Chart(inline(boxes))
     layers.append(
         box.mark_rect(cornerRadius=5, color=PALETTE[0]).encode(
-            x=alt.X("left:Q", scale=across, axis=None), x2="right:Q",
-            y=alt.Y("top:Q", scale=down, axis=None), y2="bottom:Q",
-            tooltip=["name:N", "depends on:N"],
+            x=alt.X("left:Q", scale=across, axis=None), x2=alt.X2("right:Q"),
+            y=alt.Y("top:Q", scale=down, axis=None), y2=alt.Y2("bottom:Q"),
+            tooltip=[alt.Tooltip("name:N"), alt.Tooltip("depends on:N")],
         )
     )  # fmt: skip
-    layers.append(box.mark_text(color=PAPER, fontSize=12).encode(**at, text="name:N"))
+    layers.append(box.mark_text(color=PAPER, fontSize=12).encode(**at, text=alt.Text("name:N")))
     left_out = [names[j] for j, above in enumerate(structure) if above is None]
     said = ["Arrows point from parents to the columns that depend on them, and on the class."]
     if left_out:

@@ -121,25 +121,15 @@ class CellColumns(NumbersAndCategories):
 
         Without gaps, a group is not said to be of missing values too.
         """
-        found = []
+        found, number = [], self.kinds[j] == "number"
+        cuts = distinct_digits(self.cuts[self.places()[0].index(j)]) if number else []
         for g in range(int(group.max()) + 1):
             cells = np.flatnonzero(group == g)
             there = cells[cells != MISSING] - 1
-            names = self._ranges(j, there) if self.kinds[j] == "number" else self._some(j, there)
+            names = _ranges(cuts, there) if number else self._some(j, there)
             missing = ["missing"] * (MISSING in cells and (gaps or not names))
             found.append(" or ".join([*names, *missing]))
         return found
-
-    def _ranges(self, j: int, bins: Array) -> list[str]:
-        """Bins side by side as one range."""
-        cuts = distinct_digits(self.cuts[self.places()[0].index(j)])
-        names = []
-        for run in np.split(bins, np.flatnonzero(np.diff(bins) > 1) + 1) if len(bins) else ():
-            low = cuts[run[0] - 1] if run[0] > 0 else ""
-            high = cuts[run[-1]] if run[-1] < len(cuts) else ""
-            ends = {"": f"≥ {low}" if low else "any"}
-            names.append(ends.get(high) or (f"{low} to {high}" if low else f"< {high}"))
-        return names
 
     def _some(self, j: int, places: Array) -> list[str]:
         """Categories by name, where they are not many."""
@@ -147,6 +137,17 @@ class CellColumns(NumbersAndCategories):
         if len(places) <= FEW_NAMES:
             return [names[i] for i in places]
         return [*(names[i] for i in places[: FEW_NAMES - 1]), f"{len(places) - 2} others"]
+
+
+def _ranges(cuts: list[str], bins: Array) -> list[str]:
+    """Bins side by side as one range."""
+    names = []
+    for run in np.split(bins, np.flatnonzero(np.diff(bins) > 1) + 1) if len(bins) else ():
+        low = cuts[run[0] - 1] if run[0] > 0 else ""
+        high = cuts[run[-1]] if run[-1] < len(cuts) else ""
+        ends = {"": f"≥ {low}" if low else "any"}
+        names.append(ends.get(high) or (f"{low} to {high}" if low else f"< {high}"))
+    return names
 
 
 def distinct_digits(numbers: Floats) -> list[str]:

@@ -92,7 +92,7 @@ class Encoded(Reader):
         return {} if self.encoding is None else self.encoding.indicators()
 
     def widths(self) -> tuple[int, ...]:
-        return (len(self.names),)
+        return (self.columns.n if self.encoding is None else len(self.names),)
 
     def cells(self, X: Any) -> tuple[Any, ...]:
         cells = frames.first_row(X)

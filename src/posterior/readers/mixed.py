@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -37,12 +38,15 @@ from posterior.families.product import Parts
 from posterior.readers.reader import Reader
 from posterior.readers.table import TableReader, learned_columns
 from posterior.text.term_rows import TermRows
-from posterior.text.text_column import term_rows
 from posterior.text.words import Words
 
-FAMILIES: dict[str, AnyFamily] = {name: family() for name, family in by_name().items()}
-FAMILIES["words"] = Words()
 CODED = "category", "text"  # supports that are not read as numbers
+
+
+@cache
+def all_families() -> dict[str, AnyFamily]:
+    """What a column may be asked to have, by its name."""
+    return {name: family() for name, family in by_name().items()} | {"words": Words()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class FamilyRules:
 
     def takes_sparse(self) -> bool:
         """Whether one family of counts has all columns."""
-        family = FAMILIES.get(self.asked) if isinstance(self.asked, str) else self.asked
+        family = all_families().get(self.asked) if isinstance(self.asked, str) else self.asked
         return isinstance(family, Family) and family.reads_sparse
 
     def families(self, names: Sequence[Any], kinds: Sequence[Kind]) -> tuple[AnyFamily | None, ...]:
@@ -113,6 +117,8 @@ class MixedColumns(TableReader):
     )
 
     def __post_init__(self) -> None:
+        if self.kinds and len(self.kinds) != self.columns.n:  # as a damaged file may have it
+            raise ValueError(f"Expected {self.columns.n} kinds of columns, got {len(self.kinds)}.")
         families = self.rules.families(self.labels(), self.kinds) if self.kinds else ()
         places: dict[int, list[int]] = {}
         for j, family in enumerate(families):  # most share one object
@@ -297,6 +303,8 @@ class MixedColumns(TableReader):
 
 
 def _texts(cells: Sequence[Any], name: Any) -> TermRows:
+    from posterior.text.text_column import term_rows  # which few tables need
+
     return term_rows(frames.items(cells, name), Local().map, n_threads())
 
 
@@ -324,11 +332,10 @@ def number_families(prior_rows: float) -> dict[str, AnyFamily]:
 
 def _family(asked: Any, name: Any) -> AnyFamily:
     if isinstance(asked, str):
-        if asked not in FAMILIES:
-            raise ValueError(
-                f"Expected one of {sorted(FAMILIES)} for column {name!r}, got {asked!r}."
-            )
-        return FAMILIES[asked]
+        known = all_families()
+        if asked not in known:
+            raise ValueError(f"Expected one of {sorted(known)} for column {name!r}, got {asked!r}.")
+        return known[asked]
     if not isinstance(asked, Family):
         raise TypeError(
             f"Expected a family or its name for column {name!r}, got {type(asked).__name__}."

@@ -98,7 +98,7 @@ default="shared"
     >>> few = [[0, 0], [1, 1], [2, 2], [5, 4], [6, 6], [9, 5]], [0, 0, 0, 1, 1, 1]
     >>> chosen = GaussianDiscriminantAnalysis("auto", shrinkage="auto").fit(*few)
     >>> chosen.covariance_mix_, chosen.shrinkage_
-    (0.25, 1.0)
+    (0.5, 1.0)
     """
 
     tuned: ClassVar[Mapping[str, Sequence[Any]]] = {"covariance": KINDS}

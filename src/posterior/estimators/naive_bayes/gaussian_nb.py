@@ -88,7 +88,7 @@ class GaussianNB(SummedClassifier):
     class_count_ = learned[Floats](lambda fitted: fitted.class_weight())
     class_prior_ = learned[Floats](
         lambda fitted: fitted.derived,
-        lambda fitted, prior: replace(fitted.with_prior(prior), derived=np.asarray(prior, float)),
+        lambda fitted, prior: replace(fitted.with_prior(prior), derived=np.array(prior, float)),
     )
     theta_ = learned[Floats](
         lambda fitted: fitted.model.parameters.mean,

@@ -136,7 +136,7 @@ class MultinomialNB(DiscreteNB):
 
 def _without_prior(fitted: Fitted, log_prior: Any) -> Fitted:
     """Class probabilities play no part unless there is one class."""
-    shown = np.asarray(log_prior, np.float64)
+    shown = np.array(log_prior, np.float64)
     prior = np.exp(shown) if len(shown) == 1 else np.ones(len(shown))
     return replace(fitted.with_prior(prior), derived=shown)
 

@@ -21,8 +21,7 @@ from posterior.engines.local import Local
 from posterior.estimators import calibrated
 from posterior.estimators.base_classifier import BaseClassifier, decided, with_target
 from posterior.estimators.estimator import check_same_kind, learned
-from posterior.estimators.neighbors.graph_mixin import KNeighborsMixin
-from posterior.estimators.neighbors.neighbor_graph import kneighbors_graph
+from posterior.estimators.neighbors.neighbor_graph import KNeighborsMixin, kneighbors_graph
 from posterior.evaluation.calibration import Calibrator
 from posterior.neighbors.fitted_neighbors import FittedNeighbors
 from posterior.neighbors.input_by_metric import reader_of

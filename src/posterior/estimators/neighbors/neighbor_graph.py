@@ -1,13 +1,26 @@
-"""The graph of neighbors, as a sparse matrix."""
+"""The graph of neighbors, and the base class by which scikit-learn knows a model of neighbors."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import _align_api_if_sparse
 from sklearn.utils.validation import check_is_fitted
+
+from posterior.data import process
+
+# Its package takes as long to import as all of ours, and a command hands no model to its functions.
+if TYPE_CHECKING or not process.is_ours:
+    from sklearn.neighbors._base import KNeighborsMixin
+else:
+
+    class KNeighborsMixin:
+        """Stands in for scikit-learn's."""
+
+
+__all__ = ["KNeighborsMixin", "kneighbors_graph"]
 
 
 def kneighbors_graph(

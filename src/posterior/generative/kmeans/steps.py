@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data import pictured
-from posterior.data.pictured import Run
+from posterior.data.pictured import Run, RunStep
 from posterior.data.typing import Codes, Floats
 from posterior.generative.kmeans.lloyd import Clustering, lloyd
 from posterior.generative.kmeans.points import Points
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClusterStep:
+class ClusterStep(RunStep):
     """Centers, the center of each row, and Σᵢ wᵢ |xᵢ - c(i)|²."""
 
     number: int  # from 1
@@ -24,13 +23,6 @@ class ClusterStep:
     labels: Codes  # (n,)
     inertia: float
     run: Run
-
-    plot = pictured.plot
-
-    @property
-    def model(self) -> Any:
-        """The estimator with these centers."""
-        return self.run.fitted(self)
 
     @property
     def path(self) -> Floats:
