@@ -36,8 +36,8 @@ SECONDS = 2.0  # of the processor: other work on the machine is no fault of ours
 TABLE = b"x,y\n" + b"".join(b"%d,%c\n" % (i, b"ab"[i % 2]) for i in range(40))
 
 
-def archive(flags: int = 0, size: int | None = None, **members: bytes) -> bytes:
-    """A zip archive; flags and sizes may be claimed that are not true."""
+def archive(flags: int = 0, size: int | None = None, ahead: int = 0, **members: bytes) -> bytes:
+    """A zip archive; flags, sizes and places may be claimed that are not true."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
         for name, content in members.items():
@@ -49,6 +49,9 @@ def archive(flags: int = 0, size: int | None = None, **members: bytes) -> bytes:
         found[central + 8] |= flags
     if size is not None:
         found[central + 24 : central + 28] = struct.pack("<I", size)
+    if ahead:
+        end = found.rfind(b"PK\5\6")
+        found[end + 16 : end + 20] = struct.pack("<I", central + ahead)
     return bytes(found)
 
 
@@ -82,12 +85,20 @@ def as_parquet() -> bytes:
     return packed.getvalue()
 
 
-def as_arrow() -> bytes:
+def as_arrow(table: pa.Table | None = None) -> bytes:
     packed = io.BytesIO()
-    table = pa.table({"x": range(999)})
+    table = pa.table({"x": range(999)}) if table is None else table
     with pa.ipc.new_file(packed, table.schema) as out:
         out.write_table(table)
     return packed.getvalue()
+
+
+def twice_named() -> bytes:
+    return as_arrow(pa.table([[1, 2], [3, 4], ["a", "b"]], ["x", "x", "y"]))
+
+
+def not_text() -> bytes:
+    return as_arrow(pa.table({"x": ["ab", "cd"], "y": ["a", "b"]})).replace(b"abcd", b"a\xefcd")
 
 
 NOISE = np.random.default_rng(0).bytes(20_000)
@@ -109,11 +120,26 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str, list[str]]] = {
     "database as text": ("a.csv", lambda: database("fish"), r"\.sqlite", []),
     "one long line": ("a.csv", lambda: b"x" * 20_000_000, "first line", []),
     "broken gzip": ("a.csv.gz", lambda: gzip.compress(TABLE * 99)[:200], "a.csv.gz", []),
+    "damaged gzip": (
+        "a.csv.gz",
+        lambda: gzip.compress(TABLE * 99)[:60] + b"\xff" * 40 + gzip.compress(TABLE * 99)[100:],
+        "a.csv.gz",
+        [],
+    ),
     "no gzip": ("a.csv.gz", lambda: TABLE, "a.csv.gz", []),
     "broken bzip2": ("a.csv.bz2", lambda: bz2.compress(TABLE)[:40], "a.csv.bz2", []),
     "no zstandard": ("a.csv.zst", lambda: TABLE, "a.csv.zst", []),
     "broken Parquet": ("a.parquet", lambda: as_parquet()[:-200], "a.parquet", []),
     "broken Arrow": ("a.arrow", lambda: as_arrow()[:1000], "a.arrow", []),
+    "Arrow that is damaged": ("a.arrow", lambda: as_arrow() + b"x", "a.arrow", []),
+    "Arrow with a name twice": ("a.arrow", twice_named, "'x' 2 times", []),
+    "Arrow of bytes for text": ("a.arrow", not_text, "UTF8", []),
+    "zero in a name of UTF-16": (
+        "a.csv",
+        lambda: "x\0,y\n1,a\n2,b\n".encode("utf-16"),
+        "zeros in its header",
+        [],
+    ),
     "broken JSON": ("a.json", lambda: b'[{"x": 1, "y": "a"}, {"x":', "a.json", []),
     "empty JSON": ("a.jsonl", lambda: b"", "a.jsonl", []),
     "text as workbook": ("a.xlsx", lambda: TABLE, r"text: name it \.csv", []),
@@ -134,6 +160,12 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str, list[str]]] = {
     "database without tables": ("a.db", lambda: database(), "without one", []),
     "tables to choose from": ("a.db", lambda: database("fish", "boats"), "--table", []),
     "no such table": ("a.db", lambda: database("fish"), "'fish'", ["--table", "fsh"]),
+    "an archive that begins too late": (
+        "a.zip",
+        lambda: archive(ahead=100, **{"a.csv": TABLE}),
+        "before",
+        [],
+    ),
     "no archive": ("a.zip", lambda: NOISE, "zip archive", []),
     "empty archive": ("a.zip", lambda: archive(), "got none", []),
     "several in an archive": (

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,11 @@ from sklearn.base import clone
 
 import posterior
 from posterior import ModelFileError
+from posterior.data.shapes import declared
 from posterior.engines.local import Local
 from posterior.neighbors.metrics import Metric
 from posterior.storage import container, earlier, inspect
+from posterior.storage.registry import classes
 from posterior.storage.value_tree import Writer, built
 
 pytestmark = pytest.mark.once
@@ -42,6 +45,7 @@ MODELS = {
     "Gaussian": (posterior.GaussianNB(), X),
     "mixed": (posterior.NaiveBayes(), FRAME),
     "categories": (posterior.CategoricalNB(), COUNTS),
+    "bins": (posterior.NaiveBayes(posterior.Binned(n_bins=3)), X),
     "sparse": (posterior.MultinomialNB(), sparse.csr_array(COUNTS)),
     "discriminant": (posterior.LinearDiscriminantAnalysis(), X),
     "gaps": (posterior.GaussianDiscriminantAnalysis(), np.where(np.eye(12, 2) > 0, np.nan, X)),
@@ -181,6 +185,9 @@ def use_changed_models(seed, n):
     container.os.fsync = lambda handle: None
     random, path = np.random.default_rng(seed), Path(sys.argv[1])
     used, loading, seen = 0, [False], set()
+    for kind in classes().values():  # any of which a changed file may name
+        with suppress(TypeError, NameError):  # what cannot be made by itself is not looked at
+            declared(object.__new__(kind))  # Python compiles annotations when first asked
     sys.addaudithook(lambda event, _: seen.add(event) if loading[0] else None)
     for model, table in MODELS.values():
         posterior.save(clone(model).fit(table, Y), path)
@@ -414,6 +421,14 @@ BROKEN = {
     "columns beyond all memory": (
         "mixed",
         lambda m: set_field(m.joint_.family, "n_columns", 2**31 - 1),
+    ),
+    "columns of a pool beyond all memory": (
+        "pool",
+        lambda m: set_field(m.fitted_.columns, "n", 2**31),
+    ),
+    "bins beyond all memory": (
+        "bins",
+        lambda m: set_field(m.fitted_.rule.family, "n_bins", 2**31 - 1),
     ),
     "a column of two families": (
         "mixed",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import pickle
 import runpy
+import tarfile
 from collections import Counter
 from pathlib import Path
 
@@ -553,10 +554,12 @@ def test_a_model_file_goes_on_where_the_model_stood(tmp_path):
     assert_same(other, plain().fit(MAILS, LABELS))
 
 
-def test_a_file_of_the_first_version_goes_on_with_its_weighting():
+def test_a_file_of_the_first_version_goes_on_with_its_weighting(tmp_path):
     """It says nothing of weightings; "multinomial" had unit log counts."""
-    path = Path(__file__).parent / "model_files" / "v0.1.0" / "textclassifier_a_stream.posterior"
-    model = posterior.load(path)
+    name = "textclassifier_a_stream.posterior"
+    with tarfile.open(Path(__file__).parent / "model_files" / "0.1.0-f642163.tar.xz") as files:
+        files.extract(name, tmp_path, filter="data")
+    model = posterior.load(tmp_path / name)
     assert (model.model_, model.weighting, model.weighting_) == (
         "multinomial",
         "auto",

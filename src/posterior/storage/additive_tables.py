@@ -12,14 +12,26 @@ from posterior.data.typing import Codes
 from posterior.discriminative.additive.fitted_additive import FittedAdditive
 from posterior.discriminative.additive.terms import Terms
 from posterior.readers.cells import CellColumns
-from posterior.storage.extents import shape_of
+from posterior.readers.labels import Labels
+from posterior.storage.calibrator_checks import check_calibrator
+from posterior.storage.checks import looks, n_columns
+from posterior.storage.extents import n_classes, shape_of
 from posterior.storage.model_file_error import expect
 
 MOST_CELLS = 255  # of a column: one code of 256 is that of values never seen
 MOST_AXES = 6
 
 
-def check_additive(value: FittedAdditive, n_columns: int, n_classes: int) -> None:
+@looks.register
+def _(value: FittedAdditive) -> None:
+    expect(isinstance(value.labels, Labels), "classes")
+    k = n_classes(value.labels.classes)
+    expect(k >= 2, "two classes or more")
+    _check_tables(value, n_columns(value.reader), k)
+    check_calibrator(value.calibrator, k)
+
+
+def _check_tables(value: FittedAdditive, n_columns: int, n_classes: int) -> None:
     """Tables over the cells that the reader tells apart, with a number for each output."""
     sizes = _cells(value.reader, n_columns)
     outputs = n_classes if n_classes > 2 else 1

@@ -6,13 +6,11 @@ Until 0.1.0 an estimator held what it had learned in a dozen attributes. Now it 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from posterior.data.table_columns import Columns
 from posterior.data.typing import Array, Floats
@@ -49,6 +47,7 @@ from posterior.readers.encoded import Encoded
 from posterior.readers.labels import Labels
 from posterior.readers.mixed import FamilyRules
 from posterior.readers.reader import Reader
+from posterior.storage.registry import parameters
 from posterior.text.term_weights import WeighedTerms
 
 State = dict[str, Any]
@@ -115,40 +114,14 @@ class OpenStream:
     estimate: Any
 
 
-MOVED: dict[str, type | str] = {  # the names that earlier versions wrote
-    "generative.HeldOut": "evaluation.HeldOut",
-    "generative.Isotonic": "evaluation.Isotonic",
-    "generative.Temperature": "evaluation.Temperature",
-    "estimators.Column": Column,
-    "estimators.ColumnPlan": ColumnPlan,
-    "estimators.FamilyRules": "readers.FamilyRules",
-    "estimators.Metric": "neighbors.Metric",
-    "estimators.Search": SearchState,
-    "estimators.Way": "neighbors.SearchMethod",
-    "neighbors.Columns": "neighbors.MixedRows",
-    "neighbors.Examples": Examples,
-    "estimators.Estimate": "discriminative.Estimate",
-    "estimators.Stream": OpenStream,
-}
-
-
 def upgraded(kind: Any, state: State) -> State:
     """The attributes of an estimator of today, from those of any version."""
-    if "fitted_" in state:
-        return state
     for base, (marks, upgrade) in UPGRADES.items():
         if issubclass(kind, base) and any(mark in state for mark in marks):
             model = kind(**{name: state[name] for name in parameters(kind)})
             kept = {name: state[name] for name in (*parameters(kind), *BESIDE) if name in state}
             return kept | {"fitted_": upgrade(model, state)}
     return state
-
-
-def parameters(kind: type) -> dict[str, Any]:
-    """The parameters of an estimator with their defaults."""
-    if not issubclass(kind, BaseEstimator):
-        return {}
-    return {p.name: p.default for p in inspect.signature(kind).parameters.values()}
 
 
 def columns_of(model: Any, state: State) -> Columns:

@@ -53,6 +53,19 @@ def table(value: Any, like: tuple[int, ...] | None = None) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
+def n_classes(classes: Any) -> int:
+    """How many classes there are, which must be in order."""
+    expect(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
+    expect(np.array_equal(np.unique(classes), classes), "classes in order, each once")
+    return len(classes)
+
+
+def ascending(values: Any) -> bool:
+    """Whether numbers are in order, each once."""
+    numbers = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == 1
+    return numbers and bool((values[:-1] < values[1:]).all() and not np.isnan(values).any())
+
+
 @singledispatch
 def measured(value: Any) -> Extent:
     """The extent of statistics or parameters; an error if their arrays do not agree."""

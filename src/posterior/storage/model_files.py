@@ -14,7 +14,6 @@ import numpy as np
 from posterior.storage import container
 from posterior.storage.locks import locked
 from posterior.storage.model_file_error import ModelFileError
-from posterior.storage.summary import summary
 
 SCHEMA = 1
 TREE = "model"  # the tensor that holds the tree, as JSON
@@ -46,6 +45,7 @@ def save(model: Any, path: FilePath) -> None:
     ...     posterior.load(f"{folder}/fish.posterior").predict([[4.5]])
     array([1])
     """
+    from posterior.storage.summary import summary
     from posterior.storage.value_tree import Reader, Writer, is_model
 
     if not is_model(model):
@@ -73,7 +73,9 @@ def load(path: FilePath) -> Any:
     Nothing in the file is run or imported. A file that is no model, was damaged or changed, or
     comes from a newer version is refused with a `ModelFileError`.
     """
-    from posterior.storage.value_tree import Reader, is_model
+    from sklearn.base import BaseEstimator
+
+    from posterior.storage.value_tree import Reader
 
     place = Path(path)
     _check_version(container.read_head(place)[0], place)
@@ -89,15 +91,20 @@ def load(path: FilePath) -> Any:
         raise ModelFileError(
             f"Expected a model in {str(place)!r}, but it cannot be read: {error}"
         ) from error
-    if not is_model(model):
+    if not isinstance(model, BaseEstimator):
         raise ModelFileError(f"Expected a model in {str(place)!r}, got {type(model).__name__}.")
     return model
 
 
-def inspect(path: FilePath) -> dict[str, Any]:
-    """What is in a model file, by its head alone: no model is built, no checksum is taken."""
+def inspect(path: FilePath, *, verify: bool = False) -> dict[str, Any]:
+    """What is in a model file, by its head alone: no model is built.
+
+    To `verify` reads all of the file, and refuses one whose checksum does not fit.
+    """
     place = Path(path)
     head, n_tensors = container.read_head(place)
+    if verify:
+        container.read(place)
     schema, found = _check_version(head, place), head.get("summary")
     if not isinstance(found, dict):
         raise ModelFileError(f"Expected a model file, but {str(place)!r} has no summary of one.")

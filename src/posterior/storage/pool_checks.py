@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from posterior.data.table_columns import Columns
 from posterior.data.typing import Array
 from posterior.discriminative.pooling import PoolWeights
 from posterior.estimators.pool.column_models import ColumnModel, ColumnModels
@@ -16,14 +15,17 @@ from posterior.estimators.text.text_classifier import TextClassifier
 from posterior.evaluation.held_out import SCORES
 from posterior.preprocessing.column_summary import ColumnSummary
 from posterior.preprocessing.roles import Roles
+from posterior.storage.checks import check_columns, looks
 from posterior.storage.extents import shape_of
 from posterior.storage.model_file_error import expect
 
 
-def check_pool(value: FittedPool) -> None:
+@looks.register
+def _(value: FittedPool) -> None:
     """Refuse what no fit leaves behind."""
     names, members, pool, classes = value.names, value.members, value.pool, value.classes
-    expect(isinstance(value.columns, Columns) and isinstance(pool, PoolWeights), "a pool")
+    check_columns(value.columns)
+    expect(isinstance(pool, PoolWeights), "a pool")
     expect(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes")
     expect(np.array_equal(np.unique(classes), classes), "classes in order, each once")
     expect(all(isinstance(name, str) for name in names) and len(set(names)) == len(names), "names")

@@ -17,7 +17,14 @@ MOST = 1000  # classes or columns that are listed
 
 
 def summary(model: Any) -> dict[str, Any]:
-    """Class and settings, classes, columns with their roles, and how many rows were learned."""
+    """Class and settings, classes, columns with their roles, and how many rows were learned.
+
+    Under "table", what a model of a file's table says of its columns and of the model in it.
+    """
+    return {**_own(model), "table": of_table(model)}
+
+
+def _own(model: Any) -> dict[str, Any]:
     state = vars(model)
     return {
         "class": type(model).__name__,
@@ -27,6 +34,39 @@ def summary(model: Any) -> dict[str, Any]:
         "columns": _columns(model),
         "n_features": _whole(getattr(model, "n_features_in_", None)),
         "rows": rows_learned(model),
+    }
+
+
+def of_table(model: Any) -> dict[str, Any]:
+    """The target, the columns by their roles, and the model inside."""
+    from posterior.estimators import Classifier, TableClassifier
+    from posterior.evaluation.calibration import name_of
+
+    if not isinstance(model, Classifier | TableClassifier) or "fitted_" not in vars(model):
+        return {"target": None, "calibration": None}
+    roles = model.roles_ if isinstance(model, Classifier) else model.roles
+    read = [column.name for column in model.columns_read]
+    columns = {
+        "target": roles.target,
+        "columns": [{"name": c.name, "role": c.role} for c in model.columns_read],
+        "left_out": [c.name for c in roles.columns if c.name not in (*read, roles.target)],
+    }
+    if isinstance(model, Classifier):
+        told = ", ".join(f"{name} ({weight:.2f})" for name, weight in model.weights_.items())
+        known = [rows_learned(member.model_) for member in model.members_.values()]
+        return {
+            **columns,
+            "model": f"Classifier: {told}",
+            "rows": next((rows for rows in known if rows is not None), None),
+            "calibration": "the weights",
+        }
+    inner, calibrator = _own(model.model_), model.calibrator
+    return {
+        **columns,
+        "class": inner["class"],
+        "model": inner["model"],
+        "rows": inner["rows"],
+        "calibration": None if calibrator is None else name_of(calibrator),
     }
 
 

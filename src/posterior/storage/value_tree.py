@@ -21,9 +21,8 @@ from posterior.data.typing import Array
 from posterior.storage.arrays import check_empty, from_tensor, to_tensor
 from posterior.storage.checks import check
 from posterior.storage.codecs import BY_TAG, codec_of
-from posterior.storage.earlier import parameters, upgraded
 from posterior.storage.model_file_error import ModelFileError, expect
-from posterior.storage.registry import classes, names
+from posterior.storage.registry import class_named, name_of, parameters
 
 DEEPEST = 100
 LARGEST = 1 << 63  # whole numbers from here on are written in hexadecimal digits
@@ -70,9 +69,9 @@ class Writer:
             return {"scalar": self._array(np.asarray(value), path, inner)}
         if kind in (np.ndarray, np.memmap):
             return {"array": self._array(value, path, inner)}
-        if kind in names():
+        if name := name_of(kind):
             state = {n: self.node(v, _joined(path, n), inner) for n, v in state_of(value).items()}
-            return {"class": [names()[kind], state]}
+            return {"class": [name, state]}
         if codec := codec_of(value):
             try:
                 encoded = codec.encode(value)
@@ -136,9 +135,11 @@ class Reader:
             return scalar[()]
         if tag == "class":
             name, state = stored
-            expect(isinstance(name, str) and name in classes(), "a class of this package")
+            kind = class_named(name) if isinstance(name, str) else None
             expect(isinstance(state, dict), "fields of a class")
-            return built(classes()[name], {n: self.value(v, inner) for n, v in state.items()})
+            if kind is None:
+                raise ModelFileError("Expected a class of this package, got something else.")
+            return built(kind, {n: self.value(v, inner) for n, v in state.items()})
         expect(tag in BY_TAG, "a kind of value that this version knows")
         return BY_TAG[tag].decode(self.value(stored, inner))
 
@@ -177,7 +178,7 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def is_model(value: Any) -> bool:
-    return isinstance(value, BaseEstimator) and type(value) in names()
+    return isinstance(value, BaseEstimator) and name_of(type(value)) is not None
 
 
 def _joined(path: str, name: str) -> str:
@@ -204,7 +205,11 @@ def built(kind: type[Any], state: dict[str, Any]) -> Any:
         younger = {n: v for n, v in parameters(kind).items() if n not in state}
         if inspect.Parameter.empty in younger.values():
             raise ModelFileError(f"Expected all parameters of {kind.__name__}, got some.")
-        state = upgraded(kind, state | younger)
+        state |= younger
+        if "fitted_" not in state and state.keys() - parameters(kind):
+            from posterior.storage.earlier import upgraded
+
+            state = upgraded(kind, state)
         check_names(kind, state)
         value = object.__new__(kind)
         if issubclass(kind, BaseEstimator):
