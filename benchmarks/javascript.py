@@ -137,6 +137,18 @@ def singular(n: int) -> Case:
     return Case(posterior.LinearDiscriminantAnalysis().fit(X, y), rows, rows)
 
 
+def of_neighbors(model: Any, missing: bool = False) -> Callable[[int], Case]:
+    """Rows that weigh one, two or nothing, if some are missing cells."""
+
+    def made(n: int) -> Case:
+        (X, y), rows = numbers(400, 0), gaps(numbers(n, 1, 1.5)[0], 1)
+        X = gaps(X, 3) if missing else X
+        weight = np.arange(400) % 3 if missing else None
+        return Case(model.fit(X, y, sample_weight=weight), rows, rows)
+
+    return made
+
+
 def of_two(model: Any) -> Callable[[int], Case]:
     """Of two classes."""
 
@@ -202,8 +214,8 @@ def many_valued(n: int) -> Case:
 
 
 NB, GDA = posterior.NaiveBayes, posterior.GaussianDiscriminantAnalysis
+KNN = posterior.KNeighborsClassifier
 PLAIN = ("age", "city", "member", "count")
-KEYS = ["naive-bayes", "naive-bayes-auto", "discriminant", "logistic", "aode", "kdb", "additive"]
 CASES: dict[str, Callable[[int], Case]] = {
     "GaussianNB": of_numbers(posterior.GaussianNB()),
     "naive Bayes, predictive": of_numbers(NB(predictive=True)),
@@ -241,6 +253,10 @@ CASES: dict[str, Callable[[int], Case]] = {
     "KDB": of_numbers(posterior.KDB(3)),
     "JointBayes": of_shop(posterior.JointBayes(), "city", "member"),
     "mixture": of_numbers(posterior.MixtureClassifier(NB(), n_components=2, random_state=0)),
+    "neighbors": of_neighbors(KNN(5, smoothing=1)),
+    "neighbors, whitened": of_neighbors(KNN("auto", whiten=0.1, weights="gaussian", smoothing=1)),
+    "neighbors, missing cells": of_neighbors(KNN(7, whiten=1, weights="distance"), missing=True),
+    "neighbors of a mixed table": of_shop(KNN("auto", metric="mixed", weights="auto"), *PLAIN),
     "temperature": of_numbers(posterior.GaussianNB(calibrated="temperature")),
     "isotonic": of_numbers(posterior.GaussianNB(calibrated="isotonic")),
     "vector": of_numbers(posterior.GaussianNB(calibrated="vector")),
@@ -258,7 +274,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "pool": of_numbers(
         posterior.Pool([posterior.GaussianNB(), posterior.LogisticRegression(), posterior.KDB(1)])
     ),
-    "Classifier": of_shop(posterior.Classifier(models=KEYS)),
+    "Classifier": of_shop(posterior.Classifier()),
     "Classifier of towns and texts": many_valued,
 }
 

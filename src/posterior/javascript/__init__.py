@@ -19,6 +19,9 @@ def to_javascript(model: Any, *, form: Literal["module", "object"] = "module") -
     - `explain(row)`: `{ prior, terms }`, where a term is `{ name, evidence }`: what a column says
       for each class, as `model.evidence` has it up to what all classes share. Prior and evidence
       add up to the log odds between classes, before these are calibrated.
+    - `additive`: null, or where scores are sums over columns, `parts(row)`: what each column says
+      by itself, and what several say `together`; and `posterior(scores)` of their sum, as for a
+      nomogram
 
     A cell that is null, undefined, NaN or "" is missing. Numbers may be texts of digits, and dates
     are ISO texts or written as the model has seen them; categories never seen are answered as in
@@ -30,8 +33,8 @@ def to_javascript(model: Any, *, form: Literal["module", "object"] = "module") -
     model : a fitted model
         Naive Bayes, also of columns that depend on each other (`TAN`, `KDB`, `AODE`,
         `JointBayes`), discriminant analysis, logistic regression, an additive model, a mixture, a
-        `TextClassifier` of words or letters; or a `Pool` or `Classifier` that keeps none but
-        these.
+        `TextClassifier` of words or letters, or neighbors by Euclidean or mixed distance, whose
+        rows the module then holds; or a `Pool` or `Classifier` that keeps none but these.
     form : {"module", "object"}, default="module"
         The text of a module, or of an expression whose value is an object of what the module would
         export, to stand in a script of a page: `const model = ...;`.

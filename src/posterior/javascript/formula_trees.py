@@ -16,7 +16,7 @@ from posterior.families.symbols import (
     Kernels,
     Known,
     Log,
-    LogGamma,
+    LogRising,
     Lookup,
     Number,
     Steps,
@@ -82,8 +82,8 @@ class Trees:
         return ["log", self.tree(formula.of)]
 
     @tree.register
-    def _(self, formula: LogGamma) -> Tree:
-        return ["lgamma", self.tree(formula.of)]
+    def _(self, formula: LogRising) -> Tree:
+        return ["rising", formula.start, self.tree(formula.of)]
 
     @tree.register
     def _(self, formula: Abs) -> Tree:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
-from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.mixture.base import MixtureBase
 from posterior.estimators.summed_classifier import SummedClassifier
 from posterior.families.family import Family
@@ -59,11 +58,3 @@ def _(family: Multinomial, parameters: Any, columns: Sequence[Column]) -> list[D
     cells = [column.number("count", needed=True) for column in columns]
     urn = {"cells": cells, "names": names, "concentration": parameters.concentration}
     return [{"kind": "urn", **urn}]
-
-
-@described.register
-def _(model: KNeighborsClassifier, columns: Sequence[Column]) -> Described:
-    raise TypeError(
-        f"Expected a model that one module can hold, got {type(model).__name__}: it compares a row "
-        "with all the rows it has learned from. Use model.predict_proba, or another model."
-    )

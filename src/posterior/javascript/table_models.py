@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.discriminant.base import Discriminant
 from posterior.estimators.logistic.base import LogisticBase
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.javascript.descriptions import corrected, described
 from posterior.javascript.linear_models import linear
+from posterior.javascript.neighbor_votes import neighbors_of_numbers
 from posterior.javascript.normal_classes import normal_classes
 from posterior.javascript.number_rows import NumberRow, scaled
 from posterior.javascript.sheet import Column, Described
@@ -43,8 +45,10 @@ def of_numbers(model: Any, row: NumberRow) -> Described:
         return linear(model, row)
     if isinstance(model, Discriminant):
         return normal_classes(model.settled(), row)
+    if isinstance(model, KNeighborsClassifier):
+        return neighbors_of_numbers(model, row)
     raise TypeError(
-        f"Expected logistic regression or a discriminant of the columns as numbers, got "
+        "Expected logistic regression, a discriminant or neighbors of the columns as numbers, got "
         f"{type(model).__name__}: a module holds no other. Use model.predict_proba."
     )
 

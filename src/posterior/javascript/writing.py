@@ -22,6 +22,7 @@ from posterior.javascript import (  # noqa: F401
     joint_models,
     linear_models,
     mixed_classes,
+    neighbor_votes,
     normal_classes,
     pools,
     table_models,
@@ -38,10 +39,11 @@ PARTS = {  # of the runtime, in their order, by what they are needed for
     "calibrators": ("temperature", "beta", "quadratic", "vector", "matrix", "isotonic"),
     "written_numbers": ("written",),
     "dates": ("form", "month", "weekday", "hour"),
-    "log_gamma": ("lgamma", "urn"),
+    "log_gamma": ("rising", "urn"),
     "formulas": ("formulas",),
     "urns": ("urn",),
     "linear": ("linear",),
+    "whitening": ("normal", "euclidean"),
     "normal": ("normal",),
     "eigenvectors": ("covariance",),
     "tables": ("tables",),
@@ -49,11 +51,13 @@ PARTS = {  # of the runtime, in their order, by what they are needed for
     "whole_rows": ("whole_row",),
     "words": ("words",),
     "mixtures": ("mixture",),
+    "neighbors": ("neighbors",),
     "pools": ("pool", "column"),
     "single_columns": ("column",),
 }
+BYTES = {"u1": ("u8", "<u1"), "u2": ("u16", "<u2")}  # of small counts; others are doubles
 READ = ("cells", "vectors", "models", "model")  # parts of a description that say what is needed
-EXPORTED = "classes, columns, scores, predict, explain"
+EXPORTED = "classes, columns, scores, predict, explain, additive"
 
 
 def written(model: Any, form: Form) -> str:
@@ -129,10 +133,11 @@ def _json(found: Described) -> str:
 
 
 def _packed(values: Array) -> Any:
-    """A list of numbers, or the bytes of their doubles, whichever is shorter; both are exact."""
+    """A list of numbers, or their bytes, whichever is shorter; both are exact."""
     listed = _plain(values.tolist())
-    coded = b64encode(np.asarray(values, "<f8").tobytes()).decode("ascii")
-    return listed if len(json.dumps(listed)) <= len(coded) + 12 else {"f64": coded}
+    name, form = BYTES.get(values.dtype.str[1:], ("f64", "<f8"))
+    coded = b64encode(np.asarray(values, form).tobytes()).decode("ascii")
+    return listed if len(json.dumps(listed)) <= len(coded) + 12 else {name: coded}
 
 
 def _plain(value: Any) -> Any:

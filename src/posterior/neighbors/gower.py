@@ -44,8 +44,9 @@ class Number:
         self._name = name
         known = self.read(cells)
         known = known[~np.isnan(known)]
+        self._ends = (known.min(), known.max()) if len(known) else (0.0, 0.0)
         with np.errstate(over="ignore"):
-            spread = known.max() - known.min() if len(known) else 0.0
+            spread = self._ends[1] - self._ends[0]
         self.range = (
             float(np.clip(spread, LEAST, np.finfo(np.float64).max)) if given is None else given
         )
@@ -68,7 +69,8 @@ class Number:
             out = np.subtract.outer(q, x)
             np.abs(out, out=out)
             out /= self.range
-        return np.minimum(out, 1, out=out)
+            furthest = max(np.fmax.reduce(q) - self._ends[0], self._ends[1] - np.fmin.reduce(q))
+        return out if furthest <= self.range else np.minimum(out, 1, out=out)
 
 
 class Category:
@@ -135,7 +137,7 @@ class MixedIndex:
         unknown = [name for name in text if name not in names]
         if unknown:
             raise ValueError(f"Expected text columns of {names}, got {unknown}.")
-        self._weights = _weights(weights, names)
+        self.weights = _weights(weights, names)
         given = [None] * len(named) if ranges is None else ranges.tolist()
         self._measures = [
             _measure(cells, name, name in text, spread)
@@ -199,7 +201,7 @@ class MixedIndex:
         """Distances (m, b) of a block, added up in the order of the columns."""
         total = np.zeros((len(queries[0][0]), len(rows[0][0])))
         weight: Any = 0.0  # one number for all pairs, until cells are missing
-        columns = zip(self._measures, self._weights, queries, rows, strict=True)
+        columns = zip(self._measures, self.weights, queries, rows, strict=True)
         for measure, w, (q, q_missing), (x, x_missing) in columns:
             apart = measure.apart(q, x)
             if w != 1:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from posterior.data.fingerprints import fingerprints
+from posterior.data.fingerprints import of_ranks
 from posterior.data.rows import Hard
 from posterior.data.typing import Array, Floats, Integers
 from posterior.families.covariance import whitenings
@@ -115,6 +115,6 @@ def _axes(covariance: Floats) -> Floats:
 
 def by_content(rows: TrainingRows) -> Integers:
     """The rows that have a weight, in an order that does not hang on how they came."""
-    keys = [*rows.codes.T, fingerprints(rows.X)]
+    keys = [*rows.codes.T, of_ranks(rows.X, rows.weight)]
     order = np.lexsort(keys if rows.weight is None else [rows.weight, *keys])
     return order if rows.weight is None else order[rows.weight[order] > 0]

@@ -63,6 +63,11 @@ function predict(row) {
  * odds between classes, before probabilities are calibrated.
  */
 function explain(row) {
+  if (!whole.told) {
+    throw new TypeError(
+      `Expected a model whose scores are sums over columns to explain, got ${whole.unexplained}.`,
+    );
+  }
   const found = new Map(whole.terms.map((name) => [nameOf(name), classes.map(() => 0)]));
   const prior = whole.told(new Reading(row), (name, scores) => {
     const key = nameOf(name), before = found.get(key);
@@ -71,3 +76,22 @@ function explain(row) {
   const terms = Array.from(found, ([name, evidence]) => ({ name, evidence }));
   return { prior: [...prior], terms };
 }
+
+/**
+ * Where scores are sums over columns: `parts(row)` has what each column says for each class by
+ * itself, whatever the others are, and what several say `together`; with the prior they add up to
+ * scores whose `posterior` is log p(k | x). Null where columns depend on each other.
+ */
+const additive = !whole.isAdditive ? null : {
+  posterior: (total) => whole.posterior(total),
+  parts(row) {
+    const known = new Set(columns.map(({ name }) => name)), own = new Map(), together = new Map();
+    const prior = (whole.parted ?? whole.told)(new Reading(row), (name, scores, joint = false) => {
+      const key = nameOf(name);
+      const found = !joint && typeof description.names[name] === "string" && known.has(key) ? own : together;
+      found.set(key, found.get(key)?.map((value, k) => value + scores[k]) ?? [...scores]);
+    });
+    const listed = (found) => Array.from(found, ([name, evidence]) => ({ name, evidence }));
+    return { prior: [...prior], columns: listed(own), together: listed(together) };
+  },
+};

@@ -5,7 +5,7 @@ const FORMULAS = {
   "+": (a, b) => { const f = formula(a), g = formula(b); return (at) => f(at) + g(at); },
   "*": (a, b) => { const f = formula(a), g = formula(b); return (at) => f(at) * g(at); },
   log: (a) => { const f = formula(a); return (at) => Math.log(f(at)); },
-  lgamma: (a) => { const f = formula(a); return (at) => logGamma(f(at)); },
+  rising: (start, n) => { const f = formula(n); return (at) => logRising(start, f(at)); },
   abs: (a) => { const f = formula(a); return (at) => Math.abs(f(at)); },
   known: (i, a) => {
     const f = formula(a);

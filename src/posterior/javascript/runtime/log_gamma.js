@@ -1,4 +1,4 @@
-// log Γ(x) for x > 0, by the steps of Cephes (Moshier 1989), which SciPy takes.
+// log Γ(x) for x > 0, by the steps of Cephes (Moshier 1989), which SciPy takes; and differences of it.
 
 const STIRLING = [
   8.11614167470508450300e-4, -5.95061904284301438324e-4, 7.93650340457716943945e-4,
@@ -34,4 +34,13 @@ function logGamma(x) {
   const p = 1 / (x * x);
   if (x < 1000) return first + polynomial(STIRLING, p) / x;
   return first + ((7.9365079365079365079e-4 * p - 2.7777777777777777778e-3) * p + 1 / 12) / x;
+}
+
+// log Γ(a + n) / Γ(a): by Stirling's series of both where two log Γ would cancel.
+const SERIES = [-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12];
+
+function logRising(a, n) {
+  if (a < 13) return logGamma(a + n) - logGamma(a);
+  const rest = (x) => polynomial(SERIES, 1 / (x * x)) / x;
+  return (a - 0.5) * Math.log1p(n / a) + n * (Math.log(a + n) - 1) + rest(a + n) - rest(a);
 }

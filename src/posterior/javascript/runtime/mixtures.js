@@ -4,15 +4,10 @@ MODELS.mixture = ({ components, of_class: ofClass, terms, classes: labels, calib
   const parts = model(components), correct = corrections(calibrators);
   return {
     terms,
+    unexplained: "classes of several components. Fit it with n_components=1",
     said(at) {
       const log = parts.said(at);
       return correct(labels.map((_, c) => logSum(log.filter((__, k) => ofClass[k] === c))));
-    },
-    told() {
-      throw new TypeError(
-        "Expected a model whose scores are sums over columns to explain, got classes of several " +
-        "components. Fit it with n_components=1.",
-      );
     },
   };
 };

@@ -31,9 +31,43 @@ MODELS.pool = ({ members, intercept, limit, terms, classes: labels }) => {
   const made = members.map(({ name, weight, model: spec }) => ({
     name, weight, member: model(spec), places: spec.classes.map((label) => labels.indexOf(label)),
   }));
+  const share = (some) => some.reduce((s, { weight }) => s + weight, 0);
   const said = ({ member, places }, at) => bounded(aligned(member.said(at), places, labels.length), limit);
+
+  // Terms of the members, and what is left of what each says, which is one more.
+  function taken(at, tell, termsOf) {
+    const prior = [...intercept];
+    for (const each of made) {
+      const { name, weight } = each;
+      let rest = said(each, at);
+      const { told, own } = termsOf(each, at, rest);
+      for (const [term, scores] of told) {
+        tell(term, scores.map((score) => weight * score));
+        rest = rest.map((value, k) => value - scores[k]);
+      }
+      rest = rest.map((value, k) => value - own[k]);
+      own.forEach((value, k) => { prior[k] += weight * value; });
+      const mean = rest.reduce((a, b) => a + b, 0) / rest.length;
+      rest = rest.map((value) => value - mean);
+      if (rest.some((value) => Math.abs(value) > EXACT)) {
+        tell(name, rest.map((value) => weight * value), true);
+      }
+    }
+    return prior;
+  }
+
+  const silent = { told: [], own: labels.map(() => 0) };
+
+  function termsOf({ member }, at) {
+    if (!member.told) return silent;
+    const told = [], own = member.told(at, (term, scores) => told.push([term, scores]));
+    return { told, own };
+  }
+
   return {
     terms,
+    posterior: logPosterior,
+    isAdditive: 2 * share(made.filter(({ member }) => member.isAdditive)) >= share(made),
     said(at) {
       const total = [...intercept];
       for (const each of made) {
@@ -41,25 +75,12 @@ MODELS.pool = ({ members, intercept, limit, terms, classes: labels }) => {
       }
       return logPosterior(total);
     },
-    told(at, tell) {
-      const prior = [...intercept];
-      for (const each of made) {
-        const { name, weight, member } = each;
-        let rest = said(each, at);
-        const told = [], own = member.told(at, (term, scores) => told.push([term, scores]));
-        for (const [term, scores] of shortened(told, own, rest, limit)) {
-          tell(term, scores.map((score) => weight * score));
-          rest = rest.map((value, k) => value - scores[k]);
-        }
-        rest = rest.map((value, k) => value - own[k]);
-        own.forEach((value, k) => { prior[k] += weight * value; });
-        const mean = rest.reduce((a, b) => a + b, 0) / rest.length;
-        rest = rest.map((value) => value - mean);
-        if (rest.some((value) => Math.abs(value) > EXACT)) {
-          tell(name, rest.map((value) => weight * value));
-        }
-      }
-      return prior;
-    },
+    told: (at, tell) => taken(at, tell, (each, row, heard) => {
+      const { told, own } = termsOf(each, row);
+      return { told: shortened(told, own, heard, limit), own };
+    }),
+    // Members whose columns depend on each other are one term each.
+    parted: (at, tell) => taken(at, tell, (each, row) => (each.member.isAdditive
+      ? termsOf(each, row) : silent)),
   };
 };

@@ -27,19 +27,25 @@ function logPosterior(scores) {
 // A part is a function of the cells that tells its terms, by name and class; its total is their
 // sum, where there is a shorter way to it.
 const PARTS = {};
+const BY_COLUMN = new Set(["formulas", "linear", "tables", "normal"]); // a term reads its own columns
 
-// A model has log p(k | x), `said`, and tells its terms, `prior_k + Σ` of which is its score.
+// A model has log p(k | x), `said`, and tells its terms, `prior_k + Σ` of which is its score, unless
+// it is `unexplained`;
+// `posterior` is log p(k | x) of such scores.
 const MODELS = {
   sum: ({ prior, parts, terms, calibrators }) => {
     const made = parts.map((part) => PARTS[part.kind](part));
     const correct = corrections(calibrators);
+    const posterior = (scores) => correct(logPosterior(scores));
     return {
       terms,
+      posterior,
+      isAdditive: parts.every(({ kind, shape }) => BY_COLUMN.has(kind) && shape !== "student"),
       said(at) {
         const total = [...prior];
         const add = (_, scores) => scores.forEach((score, k) => { total[k] += score; });
         for (const part of made) part.total ? add(null, part.total(at)) : part(at, add);
-        return correct(logPosterior(total));
+        return posterior(total);
       },
       told(at, tell) {
         for (const part of made) part(at, tell);

@@ -5,8 +5,8 @@ PARTS.urn = ({ cells, names, concentration }) => {
   const urns = concentration.map((a) => a.reduce((s, value) => s + value, 0));
   return (at, tell) => {
     const x = cells.map((i) => at.cell(i)), words = x.reduce((s, n) => s + n, 0);
-    const shared = urns.map((A) => logGamma(A) - logGamma(A + words));
+    const shared = urns.map((A) => -logRising(A, words));
     x.forEach((n, j) => tell(names[j], concentration.map((a, k) =>
-      logGamma(a[j] + n) - logGamma(a[j]) + (words > 0 ? n / words : 0) * shared[k])));
+      logRising(a[j], n) + (words > 0 ? n / words : 0) * shared[k])));
   };
 };
