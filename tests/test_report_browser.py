@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -86,6 +87,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
         page.on("console", lambda said: wrong.append(said.text))
         page.on("request", lambda r: None if r.url == place.as_uri() else wrong.append(r.url))
         page.goto(place.as_uri())
+        page.wait_for_function("!document.querySelector('script[type=\"application/gzip\"]')")
         return page
 
     yield open_page
@@ -116,7 +118,13 @@ MODELS: dict[str, Callable[[pd.DataFrame, Study], Any]] = {
     "logistic": lambda table, _: fitted(table, posterior.LogisticRegression(), "numbers"),
     "additive": lambda table, _: fitted(table, posterior.Additive(), "table"),
     "network": lambda table, _: fitted(table, posterior.TAN(), "table"),
+    "neighbors": lambda table, _: fitted(
+        table, posterior.KNeighborsClassifier("auto", metric="mixed", weights="auto"), "table"
+    ),
     "pool": lambda _, found: found.model,
+    "pool with neighbors": lambda table, _: posterior.Classifier(
+        models=["naive-bayes", "logistic", "neighbors"]
+    ).fit(table, "fraud"),
 }
 
 
@@ -185,6 +193,26 @@ def test_the_panel_is_used_by_keyboard_alone(text: str, opened: Callable[..., Pa
     page.locator("button.try").first.focus()
     page.keyboard.press("Enter")
     assert shown(page) == before and page.evaluate("document.activeElement.id") == "what-if-start"
+
+
+def test_long_numbers_are_shown_short_and_stay_exact_until_edited(
+    found: Study, table: pd.DataFrame, text: str, opened: Callable[..., Page]
+) -> None:
+    page = opened(text)
+    field = page.get_by_label("amount", exact=True)
+    for place in range(3):
+        page.locator("#what-if-start").select_option(str(place))
+        row = found.facts.whole_rows[place].row
+        exact = float(table["amount"][row - 1])
+        short = field.input_value()
+        assert len(short) <= 7 and float(short) == pytest.approx(exact, rel=1e-2)
+        assert float(field.get_attribute("title") or "nan") == exact
+        expected = found.model.predict_proba(table[row - 1 : row])[0]
+        assert np.abs(np.array(shown(page)) - expected).max() < 1e-12
+    field.fill("12.5")
+    changed = table[row - 1 : row].assign(amount=12.5)
+    assert np.abs(np.array(shown(page)) - found.model.predict_proba(changed)[0]).max() < 1e-12
+    assert not field.get_attribute("title")
 
 
 def test_evidence_in_the_waterfall_ends_at_the_posterior(
@@ -262,6 +290,41 @@ def test_sliders_move_what_they_should(
     assert moved(page, "share") == share and moved(page, "ratio") == 1
 
 
+def test_any_of_several_classes_can_be_the_class_of_interest(
+    opened: Callable[..., Page],
+) -> None:
+    random = np.random.default_rng(0)
+    species = np.repeat(["ash", "beech", "cedar"], 60)
+    height = random.normal(np.repeat([0.0, 1.5, 2.5], 60))
+    table = pd.DataFrame({"height": height, "girth": random.normal(size=180), "tree": species})
+    made = study(table, "tree", source="trees.csv", quick=True)
+    told = json.loads(made.facts.to_json())
+    page = opened(render(made.facts, charts={}, model=made.model))
+    codes, proba = (np.array(told["predictions"][key]) for key in ("codes", "proba"))
+    assert {g["name"] for g in told["class_gains"]} == {"ash", "beech", "cedar"}
+    for place, gains in enumerate(told["class_gains"]):
+        page.locator("#class-of-interest").select_option(label=gains["name"])
+        assert page.locator("#moved-share").inner_text() == "33.3 %"
+        seen = page.locator("#gains [data-interest]:visible").all()
+        assert [part.get_attribute("data-interest") for part in seen] == [str(place)] * 2
+        names = page.locator("#sliders [data-interest-name]").all_inner_texts()
+        assert set(names) == {gains["name"]}
+        k = told["classes"].index(gains["name"])
+        own, p = codes == k, proba[:, k]
+        for key, value in (("cut", 12), ("cut", 70), ("ratio", 9), ("share", -1.0)):
+            slide(page, key, value)
+            share = moved(page, "share")
+            weight = np.where(own, share / own.mean(), (1 - share) / (1 - own.mean()))
+            taken = p >= moved(page, "cut")
+            hit, alarm = weight[own & taken].sum(), weight[~own & taken].sum()
+            assert moved(page, "hit") == pytest.approx(hit)
+            assert moved(page, "alarm") == pytest.approx(alarm)
+            assert moved(page, "precision") == pytest.approx(hit / (hit + alarm))
+            assert moved(page, "recall") == pytest.approx(taken[own].mean())
+            right = hit + weight[~own & ~taken].sum()
+            assert moved(page, "accuracy") == pytest.approx(right / len(p))
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_nothing_scrolls_sideways_and_axe_finds_nothing_serious(
@@ -287,13 +350,13 @@ def test_a_page_is_at_most_two_megabytes_and_says_what_it_leaves_out(
     with monkeypatch.context() as small:
         small.setattr(report_page, "MOST_BYTES", 100_000)
         page = render(found.facts, charts={}, model=found.model)
-    assert TOO_LARGE in page and "chosenModel" not in page and 'class="try"' not in page
-    nearest = posterior.KNeighborsClassifier(3).fit(table[["other 0"]], table["fraud"])
+    assert TOO_LARGE in page and "what-if-rows" not in page and 'class="try"' not in page
+    nearest = posterior.KNeighborsClassifier(3, p=1).fit(table[["other 0"]], table["fraud"])
     page = render(found.facts, charts={}, model=nearest)
-    assert NOT_HELD in page and "chosenModel" not in page
+    assert NOT_HELD in page and "what-if-rows" not in page
 
 
 def test_a_row_too_large_for_the_page_is_not_offered(found: Study) -> None:
     none = replace(found.facts, whole_rows=[])
     page = render(none, charts={}, model=found.model)
-    assert "chosenModel" in page and 'class="try"' not in page
+    assert "what-if-rows" in page and 'class="try"' not in page

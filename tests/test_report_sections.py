@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
 
 from posterior.app.report.alerts_section import alerts
+from posterior.app.report.boosting_by_folds import boosted, boosting_beside
 from posterior.app.report.columns_section import bin_edges, is_skewed
 from posterior.app.report.facts import Study, study
 from posterior.app.report.model_card_section import card_json
@@ -103,6 +105,15 @@ def test_bins_hold_every_number_of_a_column_that_never_varies() -> None:
     for values in (np.full(4, 7.0), np.full(4, 0.25), np.array([1e300, -1e300])):
         edges = bin_edges(values)
         assert len(edges) > 1 and np.isfinite(edges).all()
+
+
+@pytest.mark.parametrize("highest", [5, 19, 20, 23, 100, 1_000])
+def test_bins_of_whole_numbers_hold_equally_many(highest: int) -> None:
+    values = np.arange(highest + 1.0)
+    edges = bin_edges(values)
+    held = np.histogram(np.arange(edges[0] + 0.5, edges[-1]), edges)[0]
+    assert len(edges) <= 23 and len(set(held.tolist())) == 1
+    assert np.histogram(values, edges)[0].sum() == len(values)
 
 
 def test_80_columns_stay_below_two_megabytes_and_the_first_are_seen_at_once(
@@ -368,3 +379,20 @@ def test_the_yardstick_is_scored_on_the_same_rows_and_never_chosen(
     base = next(c for c in told["candidates"] if c["kind"] == "baseline")
     assert line["log_loss"]["value"] < 2 * base["log_loss"]["value"]
     assert ">benchmark</span>" in render(found.facts)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_yardstick_beside_the_rest_says_the_same(
+    fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random, codes = np.random.default_rng(0), np.arange(200) % 3
+    X = random.normal(size=(200, 2)) + codes[:, None]
+    X[::7, 0], X[:, 1] = np.nan, X[:, 1].round() % 4
+    rows = {"X": X, "categories": np.array([False, True]), "codes": codes, "n_classes": 4}
+    rows |= {"folds": np.arange(200) % 5, "held_out": np.array([0, 1, 4])}
+    here, _ = boosted(**rows)
+    if fails:  # as for want of memory
+        monkeypatch.setattr(sys, "executable", "false")
+    there, seconds = boosting_beside()(**rows)()
+    assert here.tobytes() == there.tobytes() and seconds > 0
+    assert not here[rows["folds"] == 2].any() and not here[:, 3].any()

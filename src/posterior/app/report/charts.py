@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from posterior import plots
 from posterior.app.report.figures import Figure, figure
@@ -132,15 +133,15 @@ def _ranking(facts: Facts, target: str) -> list[Figure]:
         chart = draws[name](
             {n: (c.x, c.y) for n, c in zip(names, drawn, strict=True)}, target=target
         )
-        whole = figure(name, chart)
         if len(drawn) == 1:
             area = "AUC" if name == "roc" else "Average precision"
-            said = f"{whole.said} {area} for {names[0]}: {number(drawn[0].area)}."
+            more = f"{area} for {names[0]}: {number(drawn[0].area)}."
         elif len(facts.classes) > len(drawn):
-            said = f"{whole.said} The {len(drawn)} hardest of the largest classes."
+            more = f"The {len(drawn)} hardest of the largest classes."
         else:
-            said = f"{whole.said} Each class against the rest."
-        figures.append(figure(name, chart, said=said))
+            more = "Each class against the rest."
+        whole = figure(name, chart)
+        figures.append(replace(whole, said=f"{whole.said} {more}"))
     return figures
 
 
@@ -189,10 +190,10 @@ def _evidence(facts: Facts) -> list[Figure]:
         "rise of log loss without the column",
         [_known(f.log_loss_rise_error) for f in facts.evidence],
     )
-    told = figure("importance", rises, "Log loss without each column").said
+    lost = figure("importance", rises, "Log loss without each column")
     said = (
-        f"{told} By how much log loss rises on held-out rows when the chosen model has to predict "
-        "without a column. Below zero, it predicts better without it."
+        f"{lost.said} By how much log loss rises on held-out rows when the chosen model has to "
+        "predict without a column. Below zero, it predicts better without it."
     )
     weights = plots.evidence(
         names, [f.weight for f in facts.evidence], "mean weight of evidence, in nats"
@@ -202,7 +203,7 @@ def _evidence(facts: Facts) -> list[Figure]:
         "one, on average, toward it or away from it; one nat multiplies odds by 2.7."
     )
     return [
-        figure("importance", rises, "Log loss without each column", said),
+        replace(lost, said=said),
         figure("evidence", weights, "Weight of evidence", moved),
     ]
 
@@ -249,7 +250,8 @@ def _boundary(found: Boundary, classes: list[str], target: str) -> Figure:
         else None,
         target,
     )
-    return figure("boundary", chart.properties(height=420))
+    chart.height = 420
+    return figure("boundary", chart)
 
 
 def _subgroups(subgroups: Sequence[Subgroup]) -> list[Figure]:

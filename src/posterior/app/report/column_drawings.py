@@ -84,7 +84,7 @@ def _steps(column: ColumnShares, shares: Floats, names: list[str], words: str) -
 def ends(column: ColumnShares) -> tuple[str, str]:
     """The least and the largest number that is drawn; bins of whole numbers stand around them."""
     low, high = column.edges[0], column.edges[-1]
-    if column.edges[1] - low == 1 and low % 1 == 0.5:
+    if low % 1 == 0.5 and (column.edges[1] - low) % 1 == 0:
         low, high = low + 0.5, high - 0.5
     return written(low, column.scale), written(high, column.scale)
 

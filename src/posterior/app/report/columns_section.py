@@ -26,7 +26,7 @@ def column_shares(columns: Sequence[MeasuredColumn], codes: Codes, k: int) -> li
 
 
 def bin_edges(values: Floats, log: bool = False) -> Floats:
-    """Whole numbers of few values have a bin each; far tails are drawn into the last bins."""
+    """Bins of whole numbers hold equally many; far tails are drawn into the last bins."""
     if log:
         low, high = np.quantile(values, [0.002, 0.998])
         return np.geomspace(low, high, BINS + 1)
@@ -37,6 +37,9 @@ def bin_edges(values: Floats, log: bool = False) -> Floats:
     low, q1, q3, high = np.quantile(values, [0, 0.02, 0.98, 1])
     room = max(q3 - q1, (high - low) / 20)
     low, high = max(low, q1 - room / 2), min(high, q3 + room / 2)
+    if whole:
+        width = np.ceil((high - low) / BINS)
+        return np.arange(np.ceil(low) - 0.5, high + width, width)
     return np.linspace(low, high, BINS + 1)
 
 

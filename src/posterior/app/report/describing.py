@@ -239,8 +239,8 @@ def logistic_parameters(comparison: Comparison, rows: LabeledRows) -> Parameters
 
 def coefficients(model: str, classifier: TableClassifier) -> Parameters:
     """Log odds per standard deviation, or of a level against the usual one."""
-    if classifier.model_.l1_ratio:
-        return _selected(model, classifier)
+    if classifier.model_.l1_ratio or classifier.model_.fitted_.minimum is None:
+        return _without_errors(model, classifier)
     table = classifier.model_.summary(LEVEL).coefficients
     names = [str(name) for name in classifier.numbers_.names()]
     scaled = {c.name for c in classifier.numbers_.columns if isinstance(c, ScaledNumber)}
@@ -268,8 +268,8 @@ def coefficients(model: str, classifier: TableClassifier) -> Parameters:
     return Parameters(model, LEVEL, lines[:MOST], n_parameters)
 
 
-def _selected(model: str, classifier: TableClassifier) -> Parameters:
-    """Coefficients that a penalty has selected, which have no standard errors."""
+def _without_errors(model: str, classifier: TableClassifier) -> Parameters:
+    """Coefficients that a penalty has selected, or that were scaled after the fit."""
     coef, names = classifier.model_.coef_, classifier.numbers_.names()
     labels = [str(label) for label in classifier.classes_[-len(coef) :]]
     rest = str(classifier.classes_[0]) if len(coef) == 1 else "the others"

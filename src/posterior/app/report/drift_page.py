@@ -42,6 +42,7 @@ def render_drift(facts: DriftFacts, beside: str | None = None) -> str:
             scores=SCORES,
             beside=None if beside is None else f"./{quote(beside)}",
             dark=DARK,
+            allowed="",  # it has no script
             shown=SHOWN,
             pictured=PICTURED,
         )

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, Unpack
 
 from threadpoolctl import threadpool_limits
 
 from posterior.app.report.alerts_section import alerts
 from posterior.app.report.associations_section import associations
+from posterior.app.report.boosting_by_folds import boosted, boosting_beside
 from posterior.app.report.boundary_section import boundary
 from posterior.app.report.columns_section import column_shares
 from posterior.app.report.describing import (
@@ -28,21 +27,20 @@ from posterior.app.report.describing import (
     naive_bayes_parameters,
     ranked,
 )
-from posterior.app.report.headline import decisions, headline_class, summary
+from posterior.app.report.headline import classes_of_interest, decisions, summary
 from posterior.app.report.importance_section import importance
 from posterior.app.report.learned_section import learned_members
 from posterior.app.report.learning_section import learning_curves
 from posterior.app.report.model_card_section import model_card
 from posterior.app.report.report_schema import (
-    Decisions,
     Facts,
     Failure,
     Importance,
     Parameters,
-    Snippet,
     Step,
 )
 from posterior.app.report.sample_section import sample_rows
+from posterior.app.report.snippets_section import snippets
 from posterior.app.report.strange_rows import Densities
 from posterior.app.report.subgroups_section import by_subgroup, missing_facts, predictions
 from posterior.app.report.surprises_section import shown_columns, surprises
@@ -51,7 +49,8 @@ from posterior.app.report.telling_words import TellingWords
 from posterior.app.report.what_if_section import whole_rows
 from posterior.app.report.worst_section import worst
 from posterior.app.report.yardstick_section import yardstick
-from posterior.data import frames
+from posterior.data import frames, process
+from posterior.engines.local import n_threads
 from posterior.estimators import Classifier, NaiveBayes, TableClassifier
 from posterior.estimators.pool.fold_models import FoldModels
 from posterior.evaluation.gains import gains
@@ -63,7 +62,6 @@ from posterior.preprocessing.belonging import how_held_out
 from posterior.preprocessing.infer_roles import infer
 from posterior.preprocessing.measured_columns import measured
 from posterior.preprocessing.overrides import Overrides
-from posterior.preprocessing.roles import Roles
 from posterior.selection.comparison import Comparison, Progress, compare, quiet
 from posterior.sources.files import column_named
 
@@ -86,7 +84,6 @@ ASKED_QUICK = (
     "Quick, as asked: naive Bayes, logistic regression and, where the table is not too large, an "
     "additive model were compared; others may predict better."
 )
-MODEL = "model.posterior"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +161,8 @@ def study(
     """
     started, clock = time.perf_counter(), Clock(progress)
     kinds, told = ("quick", (*notes, ASKED_QUICK)) if quick else (None, tuple(notes))
+    beside = process.is_ours and not quick and n_threads() > 1  # a fourth of a small report
+    begin = boosting_beside() if beside else partial(partial, boosted)
     with clock.step("columns"):
         seen = infer(frame, target, **overrides)
         roles, frame = seen.without_suspects(), seen.read(frame)
@@ -175,6 +174,7 @@ def study(
             frame, target, roles=roles, models=kinds, seed=seed, progress=clock.comparing
         )
     rows, chosen, roles = comparison.rows, comparison.chosen, comparison.roles
+    external = None if quick else yardstick(comparison, begin)
     with clock.step("suspects"):
         suspected = suspects(frame, seen, seed)
     with clock.step("model"):
@@ -232,8 +232,8 @@ def study(
     with clock.step("worst subgroups"):
         worse = worst(chosen.held_out, cells, chosen.index)
     with clock.step("yardstick"):
-        beside = None if quick else yardstick(comparison)
-    judged_by_class = headline_class(comparison, decided)
+        line = None if external is None else external()
+    found_among_rest = [gains(chosen.held_out, k) for k in classes_of_interest(comparison, decided)]
     choice = choice_facts(comparison, summary(comparison, decided), suspected)
     failures = [Failure(name, reason) for name, reason in comparison.failures]
     (base,) = (j.held_out.log_loss for j in comparison.judged if not j.is_model)
@@ -275,58 +275,12 @@ def study(
         associations=associated,
         sample=sample,
         whole_rows=whole_rows(rows, model, sample, surprising),
-        gains=None if judged_by_class is None else gains(chosen.held_out, judged_by_class),
+        gains=found_among_rest[0] if found_among_rest else None,
+        class_gains=found_among_rest,
         worst=worse,
-        yardstick=beside,
+        yardstick=line,
     )
     return Study(replace(found, card=model_card(found, comparison)), model, comparison)
-
-
-def snippets(
-    source: str, roles: Roles, decided: Decisions, model: str = MODEL, quick: bool = False
-) -> list[Snippet]:
-    """For people who program, and for people who type."""
-    data = source if source != "standard input" else "data.csv"
-    new = f"new-{Path(data).name}"
-    python = "\n".join(
-        [
-            "import posterior",
-            "from posterior.sources.files import read",
-            "",
-            f"model = posterior.load({json.dumps(model)})",
-            f"rows = read({json.dumps(new)}).frame",
-            "model.predict(rows)        # the most probable class of each row",
-            "model.predict_proba(rows)  # P(class | row), in the order of model.classes_",
-            "model.explain(rows[:1])    # why: the evidence of each column",
-        ]
-    )
-    m, d, n, t = (shlex.quote(word) for word in (model, data, new, roles.target))
-    told = {"bands": roles.bands and roles.bands.cuts, "group": roles.group, "time": roles.time}
-    options = "".join(f" --{k} {shlex.quote(str(v))}" for k, v in told.items() if v is not None)
-    options += " --quick" * quick
-    shell = "\n".join(
-        [
-            f"posterior predict {m} {n} --out predictions.csv{_at_threshold(decided)}",
-            f"posterior explain {m} {n} --row 1",
-            f"posterior inspect {m}",
-            f"posterior serve {m}   # a web page for predictions, on this machine",
-            f"posterior report {d} --target {t}{options}   # this report again",
-        ]
-    )
-    sql = f"posterior sql {m} --dialect postgres --table my_table > predict.sql"
-    return [
-        Snippet("Python", "python", python),
-        Snippet("Command line", "shell", shell),
-        Snippet("In a database, where the model can be a query", "shell", sql),
-    ]
-
-
-def _at_threshold(decided: Decisions) -> str:
-    """Where a rare class is predicted from: at one half it may never be."""
-    found = decided.ranking
-    if found is None or decided.headline != "ranking":
-        return ""
-    return f" --threshold {shlex.quote(f'{found.name}={found.best.threshold:.2g}')}"
 
 
 def how(comparison: Comparison, lost: Importance | None) -> list[str]:
@@ -349,7 +303,7 @@ def how(comparison: Comparison, lost: Importance | None) -> list[str]:
         "over folds.",
         "All together is the sum of the models' log probabilities, by the weights of least log "
         "loss on the held-out rows; each fifth of these is scored by the weights of the others. "
-        "One model is kept alone where it is ahead of that by a standard error, row by row.",
+        "One model is kept alone where it is ahead of that by two standard errors, row by row.",
         "A model alone is calibrated by one temperature and by class shares, and each fifth of the "
         "rows is scored by those of the others.",
         "Precision is the share of the rows predicted as a class that are of it, recall the share "

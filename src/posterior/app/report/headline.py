@@ -24,6 +24,7 @@ from posterior.evaluation.thresholds import (
 from posterior.selection.comparison import Comparison
 
 POOR = 0.5  # a recall below which a class is named
+MOST_CLASSES = 8  # that can be chosen, each against the rest
 
 
 def decisions(comparison: Comparison) -> Decisions:
@@ -69,13 +70,19 @@ def summary(comparison: Comparison, found: Decisions) -> str:
     return f"{spoken(chosen)}: {text}"
 
 
-def headline_class(comparison: Comparison, found: Decisions) -> int | None:
-    """The class that the headline is about: the smaller of two, or the one that is found least."""
-    code = smaller_class(comparison.chosen.held_out)
-    poor = _hardest(found)
-    if code is not None or poor is None:
-        return code
-    return [score.name for score in found.classes].index(poor.name)
+def classes_of_interest(comparison: Comparison, found: Decisions) -> list[int]:
+    """Classes to be found among the rest: the smaller of two; of several the largest ones.
+
+    The one of least recall, which the headline may be about, comes first.
+    """
+    held_out = comparison.chosen.held_out
+    counts = np.bincount(held_out.codes, minlength=len(held_out.classes))
+    if len(counts) == 2:
+        code = smaller_class(held_out)
+        return [] if code is None else [code]
+    known = [k for k in np.argsort(-counts, kind="stable").tolist() if counts[k]]
+    first = min(known, key=lambda k: found.classes[k].recall)
+    return [first, *(k for k in known if k != first)][:MOST_CLASSES]
 
 
 def _of_ranking(found: Decisions) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 
 from posterior.app.report.report_schema import FeatureEvidence, Importance
 from posterior.data.table import round_digits
-from posterior.data.typing import Floats
 from posterior.estimators import KNeighborsClassifier
 from posterior.estimators.pool.fold_models import FoldModels
+from posterior.evaluation.scores import mean_of
 from posterior.selection.comparison import quiet
 from posterior.selection.labeled_rows import LabeledRows
 
@@ -43,8 +43,8 @@ def importance(
     odds = known[own] - known[other]
     weights = odds - (without[:, own[0], codes] - without[:, other[0], other[1]])
     features = [
-        FeatureEvidence(name, float(np.abs(w).mean()), float(rise.mean()), _error(rise))
-        for name, rise, w in zip(columns, rises, weights, strict=True)
+        FeatureEvidence(name, float(np.abs(w).mean()), rise.value, rise.standard_error)
+        for name, rise, w in zip(columns, map(mean_of, rises), weights, strict=True)
     ]
     order = sorted(range(len(columns)), key=lambda j: -features[j].log_loss_rise)
     return [features[j] for j in order], Importance(
@@ -64,8 +64,3 @@ def _most_rows(models: FoldModels) -> int:
             cells = NEIGHBOR_CELLS.get(str(member.model_.metric), PLAIN_CELLS)
             most = min(most, cells / (n * d * d))
     return max(int(most), 200)
-
-
-def _error(values: Floats) -> float | None:
-    """The standard error of a mean over rows."""
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None

@@ -18,6 +18,7 @@ from posterior.estimators.pool.candidates import Candidate, width
 from posterior.estimators.pool.fold_models import FoldModels, learned_without
 from posterior.evaluation.held_out import floored
 from posterior.evaluation.learning import LearningPoint, learning_curve
+from posterior.evaluation.scores import mean_of
 from posterior.selection.comparison import quiet
 from posterior.selection.labeled_rows import LabeledRows
 
@@ -61,7 +62,7 @@ def _chosen(models: FoldModels, name: str) -> tuple[LearningCurve, Measure | Non
         tested.append(test)
         for step in STEPS:
             kept = rest[::step]  # sorted by class and content: all classes have their share
-            gone = np.setdiff1d(np.arange(len(rows.codes)), kept)
+            gone = np.delete(np.arange(len(rows.codes)), kept)
             try:
                 with quiet():
                     copy = models.copies[fold]
@@ -78,15 +79,9 @@ def _chosen(models: FoldModels, name: str) -> tuple[LearningCurve, Measure | Non
         said, codes = np.concatenate(parts), rows.codes[np.concatenate(tested)]
         losses[step] = -said[np.arange(len(codes)), codes]
         hit = (said.argmax(axis=1) == codes).astype(np.float64)
-        points.append(LearningPoint(size, _mean(losses[step]), _mean(hit)))
-    half = _mean(losses[2] - losses[1]) if {1, 2} <= set(losses) else None
+        points.append(LearningPoint(size, mean_of(losses[step]), mean_of(hit)))
+    half = mean_of(losses[2] - losses[1]) if {1, 2} <= set(losses) else None
     return LearningCurve(CHOSEN, name, "chosen", points if len(points) > 1 else []), half
-
-
-def _mean(values: Floats) -> Measure:
-    """A mean over rows, and its standard error."""
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-    return Measure(float(values.mean()), error)
 
 
 def _views(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -74,8 +75,8 @@ SECTIONS = {
     "evidence": "Importance of each column",
     "columns": "Every column by class",
     "associations": "Associations between columns",
-    "boundary": "The two most informative columns",
-    "rows": "Label errors and outliers",
+    "boundary": "Decision boundary in two columns",
+    "rows": "Rows that surprise the model",
     "subgroups": "Scores by subgroup",
     "worst": "Worst subgroups",
     "missing": "Rows with missing values",
@@ -116,11 +117,11 @@ def _page(
     facts: Facts, figures: Mapping[str, list[Figure]], beside: str | None, panel: WhatIf | None
 ) -> str:
     specs = {f.key: f.spec for part in figures.values() for f in part}
-    moving = facts.gains is not None and 0 < facts.gains.positives < facts.gains.rows
+    moving = bool(facts.class_gains) and all(0 < g.positives < g.rows for g in facts.class_gains)
     scripts = [] if panel is None else [*panel.scripts]
     scripts += [_script("sliders.js")] if moving else []
     scripts += [bundle(), _script("report.js")] if specs else []
-    scripts = [_closed(text) for text in scripts]
+    loader = _script("unpack.js")
     return str(
         environment()
         .get_template("report.html")
@@ -141,8 +142,9 @@ def _page(
             chosen=next((c for c in facts.candidates if c.key == facts.choice.key), None),
             beside=None if beside is None else f"./{quote(beside)}",
             dark=DARK,
-            scripts=scripts,
-            allowed=" ".join(_digest(text) for text in scripts),
+            packed=[_packed(text) for text in scripts],
+            loader=loader,
+            allowed=" ".join(_digest(text) for text in (loader, *scripts)) if scripts else "",
             data=_read_by_scripts(facts, specs, panel, moving),
             shown=SHOWN,
             pictured=PICTURED,
@@ -154,13 +156,13 @@ def _page(
 def _read_by_scripts(
     facts: Facts, specs: Mapping[str, Any], panel: WhatIf | None, moving: bool
 ) -> dict[str, str]:
-    """What the scripts of the page read, as JSON by the name of its element."""
+    """What the scripts of the page read, as packed JSON by the name of its element."""
     told = {"drawings": json.dumps(specs, separators=(",", ":"))} if specs else {}
     if panel is not None and panel.scripts:
         told["what-if-rows"] = panel.told
     if moving:
-        told["held-out-counts"] = json.dumps(plain(facts.gains), separators=(",", ":"))
-    return {name: text.replace("<", r"\u003c") for name, text in told.items()}
+        told["held-out-counts"] = json.dumps(plain(facts.class_gains), separators=(",", ":"))
+    return {name: _packed(text) for name, text in told.items()}
 
 
 def environment() -> Any:
@@ -181,9 +183,9 @@ def _script(name: str) -> str:
     return (TEMPLATES / name).read_text("utf-8")
 
 
-def _closed(script: str) -> str:
-    """A script that no string inside it can end early."""
-    return script.replace("</script", r"<\/script").replace("<!--", r"<\!--")
+def _packed(text: str) -> str:
+    """In letters that no string inside it can end early; the same text gives the same."""
+    return b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def _digest(script: str) -> str:
@@ -210,7 +212,7 @@ def _present(
         "sample": bool(facts.sample),
         "columns": bool(facts.column_shares),
         "associations": facts.associations is not None,
-        "gains": facts.gains is not None,
+        "gains": bool(facts.class_gains),
         "worst": facts.worst is not None,
         "card": facts.card is not None,
         "how": True,

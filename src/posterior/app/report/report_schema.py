@@ -310,10 +310,11 @@ class Facts:
     column_shares: list[ColumnShares] = field(default_factory=list)  # most informative first
     associations: Associations | None = None
     sample: list[SampleRow] = field(default_factory=list)
-    gains: Gains | None = None  # of the class that the headline is about
+    gains: Gains | None = None  # of the smaller of two classes, of several that of least recall
     worst: WorstSubgroups | None = None
     yardstick: CandidateFacts | None = None  # of another library, never kept
     card: ModelCard | None = None
+    class_gains: list[Gains] = field(default_factory=list)  # the same, and of other large classes
     whole_rows: list[WholeRow] = field(default_factory=list)  # those shown, to start a what-if from
 
     def to_dict(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from posterior.plots.look import PALETTE
 
 SHARES = [(v / 5, f"{20 * v} %") for v in range(6)]
 NAMES, CELL = 150, 22  # pixels
-MOST_CLASSES, CLASS_ROW, GROUP_ROW = 12, 36, 20
+MOST_CLASSES, CLASS_ROW, GROUP_ROW = 12, 36, 38
 DRAWN_RATIOS = (1.0, 5.0, 20.0)
 
 
@@ -39,7 +39,7 @@ def drawings(facts: Facts) -> dict[str, list[Drawing]]:
         "associations": [] if facts.associations is None else _heat(facts.associations),
         "classes": _classes(facts.decisions.classes) if facts.confusion else [],
         "worst": [] if facts.worst is None else _worst(facts.worst),
-        "gains": [] if facts.gains is None else _gains(facts.gains),
+        **{f"gains-{k}": _gains(found) for k, found in enumerate(facts.class_gains)},
     }
     return {section: drawn for section, drawn in found.items() if drawn}
 
@@ -116,11 +116,14 @@ def _worst(found: WorstSubgroups) -> list[Drawing]:
     if not found.found:
         return []
     top = 1.1 * max(max(g.log_loss, g.expected_log_loss) for g in found.found)
-    names = [", ".join(part.value for part in g.parts) for g in found.found]
-    across, bottom = WIDTH - NAMES - 20, GROUP_ROW * len(names) + 6
+    names = [
+        " and ".join(f"{part.column}: {part.value}" for part in group.parts)
+        for group in found.found
+    ]
+    bottom = GROUP_ROW * len(names)
 
     def x(loss: float) -> float:
-        return NAMES + across * loss / top
+        return (WIDTH - 12) * loss / top
 
     at = x(found.log_loss)
     parts = [
@@ -128,14 +131,14 @@ def _worst(found: WorstSubgroups) -> list[Drawing]:
         label(at, bottom + 14, f"all rows {found.log_loss:.3f}", "middle"),
     ]
     for i, (group, name) in enumerate(zip(found.found, names, strict=True)):
-        y = GROUP_ROW * i + GROUP_ROW / 2
+        y = GROUP_ROW * i + 26
         told = (group.log_loss, PALETTE[1]), (group.expected_log_loss, PALETTE[0])
         ends = sorted(x(loss) for loss, _ in told)
-        parts += [label(NAMES - 8, y + 4, name, "end", 26), rule(ends[0], y, ends[1], y)]
+        parts += [label(0, y - 11, name, most=60), rule(ends[0], y, ends[1], y)]
         parts += [
             f'<circle cx="{x(loss):.1f}" cy="{y:g}" r="4" fill="{color}"/>' for loss, color in told
         ]
-    said = "A group whose two dots are far apart is predicted too surely."
+    said = "Where log loss is far above what is expected, the model is overconfident."
     listed = "; ".join(
         f"{n} {g.log_loss:.3f}, expected {g.expected_log_loss:.3f}"
         for n, g in zip(names, found.found, strict=True)

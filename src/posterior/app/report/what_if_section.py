@@ -15,6 +15,9 @@ from posterior.app.report.report_schema import Facts, Surprises
 from posterior.app.report.section_schema import SampleRow, WholeRow
 from posterior.data import frames
 from posterior.data.names import feature_names, plain
+from posterior.estimators import KNeighborsClassifier
+from posterior.estimators.pool import Pool
+from posterior.estimators.table_classifier import TableClassifier
 from posterior.javascript import to_javascript
 from posterior.selection.labeled_rows import LabeledRows
 
@@ -22,13 +25,15 @@ SCRIPTS = (  # one after the other, in one scope
     Path(__file__).parent.parent / "server" / "static" / "dom.js",
     Path(__file__).parent.parent / "server" / "static" / "waterfall.js",
     Path(__file__).parent / "templates" / "what_if_form.js",
+    Path(__file__).parent / "templates" / "nomogram_scales.js",
+    Path(__file__).parent / "templates" / "nomogram_lines.js",
     Path(__file__).parent / "templates" / "what_if.js",
+    Path(__file__).parent / "templates" / "nomogram.js",
 )
 MOST_LETTERS = 200_000  # of all rows
 NOT_HELD = (
-    "The chosen model cannot be tried on this page, which would have to hold all rows, as "
-    "neighbors need them, or a model that is not written as JavaScript; posterior serve "
-    "model.posterior opens a local page that can."
+    "The chosen model cannot be tried on this page, as it is not written as JavaScript; posterior "
+    "serve model.posterior opens a local page that can."
 )
 TOO_LARGE = (
     "The chosen model cannot be tried on this page, which would grow beyond 2 MB with it; "
@@ -44,6 +49,7 @@ class WhatIf:
     told: str = ""  # JSON
     rows: frozenset[int] = frozenset()  # that it can start from
     reason: str = ""
+    holds_rows: bool = False  # all that were learned from
 
 
 def what_if(facts: Facts, model: Any) -> WhatIf:
@@ -59,6 +65,7 @@ def what_if(facts: Facts, model: Any) -> WhatIf:
         "target": facts.target,
         "classes": classes,
         "shares": [shares.get(name, 0.0) for name in classes],
+        "about": classes[0] if facts.gains is None else facts.gains.name,
         "ranked": [feature.name for feature in facts.evidence],
         "rows": [{"row": r.row, "label": r.label, "cells": r.cells} for r in facts.whole_rows],
     }
@@ -66,7 +73,15 @@ def what_if(facts: Facts, model: Any) -> WhatIf:
         scripts=(f"const chosenModel = {written};", f"(() => {{\n{shown}\n}})();"),
         told=json.dumps(told, separators=(",", ":")),
         rows=frozenset(r.row for r in facts.whole_rows),
+        holds_rows=any(
+            map(_keeps_rows, model.fitted_.members if isinstance(model, Pool) else [model])
+        ),
     )
+
+
+def _keeps_rows(member: Any) -> bool:
+    own = member.model_ if isinstance(member, TableClassifier) else member
+    return isinstance(own, KNeighborsClassifier)
 
 
 def whole_rows(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from posterior.app.report.boosting_by_folds import Begin
 from posterior.app.report.describing import candidate_facts
 from posterior.app.report.report_schema import CandidateFacts
 from posterior.data.typing import Floats
-from posterior.evaluation.held_out import HeldOut, aligned, floored
+from posterior.evaluation.held_out import HeldOut, floored
 from posterior.preprocessing.measured_columns import MeasuredColumn, measured
 from posterior.selection.comparison import Comparison, Judged, quiet
 
@@ -25,39 +25,32 @@ SETTINGS = (
 )
 
 
-def yardstick(comparison: Comparison) -> CandidateFacts | None:
-    """Its line of the comparison; None where it would take long, or there is nothing but text."""
+def yardstick(comparison: Comparison, begin: Begin) -> Callable[[], CandidateFacts | None]:
+    """Its line of the comparison; None where it would take long, or there is nothing but text.
+
+    It is begun at once, and whoever asks for the line waits for it.
+    """
     rows, index = comparison.rows, comparison.chosen.index
     columns = measured(rows.frame, comparison.roles.table_columns)
-    folds = rows.held_out
+    folds, k = rows.held_out, len(rows.classes)
     some = np.unique(folds[index])
-    k = len(rows.classes)
-    trees = TREES * len(some) * (k if k > 2 else 1)
-    cells = len(rows) * len(columns) * len(some) * (k if k > 2 else 1)
-    if not columns or trees > MOST_TREES or cells > MOST_CELLS:
-        return None
-    started = time.perf_counter()
+    outputs = len(some) * (k if k > 2 else 1)
+    many = TREES * outputs > MOST_TREES or len(rows) * len(columns) * outputs > MOST_CELLS
+    if many or not columns or any(len(set(rows.codes[folds != fold])) < 2 for fold in some):
+        return lambda: None
     X, kinds = _cells(columns)
-    said = np.zeros((len(rows), k))
-    with quiet(), threadpool_limits(limits=1, user_api="openmp"):
-        from sklearn.ensemble import HistGradientBoostingClassifier
+    asked = {"X": X, "categories": np.array(kinds), "codes": rows.codes, "n_classes": k}
+    answers = begin(**asked, folds=folds, held_out=some)
 
-        for fold in some:
-            test = np.flatnonzero(folds == fold)
-            learned = folds != fold
-            if len(np.unique(rows.codes[learned])) < 2:
-                return None
-            model = HistGradientBoostingClassifier(categorical_features=kinds, random_state=0)
-            model.fit(X[learned], rows.codes[learned])
-            said[test] = aligned(
-                np.log(np.maximum(model.predict_proba(X[test]), 1e-300)),
-                model.classes_,
-                np.arange(k),
-            )
-    held_out = HeldOut(floored(said[index]), rows.codes[index], rows.classes, rows.folds[index])
-    seconds = time.perf_counter() - started
-    told = "yardstick", NAME, "yardstick", 99, SETTINGS, None
-    return candidate_facts(Judged(*told, index, held_out, held_out, seconds), len(rows))
+    def line() -> CandidateFacts:
+        with quiet():
+            proba, seconds = answers()
+        said = np.log(np.maximum(proba[index], 1e-300))
+        held_out = HeldOut(floored(said), rows.codes[index], rows.classes, rows.folds[index])
+        told = "yardstick", NAME, "yardstick", 99, SETTINGS, None
+        return candidate_facts(Judged(*told, index, held_out, held_out, seconds), len(rows))
+
+    return line
 
 
 def _cells(columns: list[MeasuredColumn]) -> tuple[Floats, list[bool]]:

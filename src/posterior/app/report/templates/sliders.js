@@ -1,11 +1,12 @@
 // Sliders: what a threshold gives on held-out rows, at another class share and cost of a miss.
 (() => {
-  const { rows, positives, thresholds, predicted, hits } =
-    JSON.parse(document.getElementById("held-out-counts").textContent);
+  const known = JSON.parse(document.getElementById("held-out-counts").textContent);
+  const chosen = document.getElementById("class-of-interest");
+  let { name, rows, positives, thresholds, predicted, hits } = known[0];
   const RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
   const [cut, share, ratio] = ["cut", "share", "ratio"].map((key) => document.getElementById(`move-${key}`));
   const place = (key) => document.getElementById(`moved-${key}`);
-  const heldOut = positives / rows;
+  let heldOut = positives / rows;
   const logit = (p) => Math.log(p / (1 - p));
   const expit = (z) => 1 / (1 + Math.exp(-z));
   const digits = (x, n = 3) => String(Number(x.toPrecision(n)));
@@ -64,7 +65,6 @@
       ? `At a share of ${said.share}, a probability of ${digits(thresholds[i - 1])} of this model means ${digits(there)}.` : "";
   }
 
-  cut.max = String(thresholds.length);
   const half = () => thresholds.filter((t) => t >= 0.5).length;
   cut.addEventListener("input", show);
   for (const input of [share, ratio]) {
@@ -73,13 +73,33 @@
       show();
     });
   }
-  document.getElementById("move-back").addEventListener("click", () => {
+
+  function back() {
+    cut.max = String(thresholds.length);
     share.value = "0";
     ratio.value = String(RATIOS.indexOf(1));
     cut.value = String(half());
     show();
-  });
-  cut.value = String(half());
-  show();
+  }
+
+  // Another class of interest: its pictures, its costs, its counts.
+  function choose() {
+    ({ name, rows, positives, thresholds, predicted, hits } = known[Number(chosen.value)]);
+    heldOut = positives / rows;
+    for (const part of document.querySelectorAll("[data-interest]")) part.hidden = part.dataset.interest !== chosen.value;
+    for (const said of document.querySelectorAll("[data-interest-name]")) {
+      const most = Number(said.dataset.interestName);
+      said.textContent = name.length > most ? `${name.slice(0, most - 1)}…` : name;
+      said.title = name;
+    }
+    back();
+  }
+
+  document.getElementById("move-back").addEventListener("click", back);
+  if (chosen) {
+    chosen.addEventListener("change", choose);
+    document.getElementById("choose-class").hidden = false;
+  }
+  back();
   document.getElementById("sliders").hidden = false;
 })();

@@ -72,6 +72,7 @@ function answer() {
       make("div", { className: "track", "aria-hidden": "true" }, bar), number];
   }));
   explained(row, probabilities, order);
+  nomogram(row);
 }
 
 // Whether a model starts from the class shares, or from the scores of a typical row.
@@ -90,7 +91,6 @@ function explained(row, probabilities, order) {
     return;
   }
   const byClass = (values) => Object.fromEntries(values.map((value, i) => [names[i], value]));
-  const written = (cell) => (cell === null ? "missing" : typeof cell === "number" ? plain(cell) : String(cell));
   put(evidence, waterfall({
     of: names[k], against: names[other], started: isPrior(found.prior) ? "prior" : "start",
     start: byClass(found.prior), posterior: byClass(probabilities),
@@ -115,4 +115,3 @@ for (const button of document.querySelectorAll("button.try")) {
     start.focus({ preventScroll: true });
   });
 }
-begin(0);

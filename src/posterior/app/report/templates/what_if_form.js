@@ -12,6 +12,15 @@ function stepOf({ low, high }) {
   return whole ? Math.max(1, unit) : unit;
 }
 
+// A number as short as the range of its column lets it be: four digits of the range, or all if these are few.
+function brief(x, { low, high }) {
+  const all = String(x), span = high - low;
+  if (all.length <= 8 || !(span > 0)) return all;
+  const digits = Math.min(Math.max(3 - Math.floor(Math.log10(span)), 0), 100);
+  const rounded = Number(x.toFixed(digits));
+  return String(rounded === 0 ? Number(x.toPrecision(3)) : rounded);
+}
+
 function labeled(column, id, input, hint) {
   return make("div", { className: "field" },
     make("label", { htmlFor: id }, column.name), input,
@@ -25,29 +34,38 @@ function numberField(column, id, changed) {
   if (hint) input.setAttribute("aria-describedby", `${id}-hint`);
   const node = labeled(column, id, input, hint);
   const shown = () => {
-    const x = Number(input.value);
+    const x = now();
     const outside = ranged && input.value !== "" && (x < column.low || x > column.high);
     node.classList.toggle("outside", outside);
     if (hint) node.lastChild.textContent = outside ? `outside the data: ${hint.replace(" in the data", "")}` : hint;
   };
   const step = ranged ? stepOf(column) : 1;
+  let exact = null; // the number behind a shorter text, until somebody types
+  const now = () => exact ?? Number(input.value);
   input.addEventListener("keydown", (event) => {
     const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (!up) return;
     event.preventDefault();
-    const from = input.value === "" ? (column.mean ?? 0) : Number(input.value);
-    input.value = Number((from + up * step).toPrecision(12));
-    shown();
+    set(Number(((input.value === "" ? (column.mean ?? 0) : now()) + up * step).toPrecision(12)));
     changed();
   });
-  input.addEventListener("input", () => { shown(); changed(); });
+  input.addEventListener("input", () => { exact = null; input.title = ""; shown(); changed(); });
+
+  function set(cell) {
+    const text = cell === null ? "" : brief(cell, column);
+    exact = cell === null || Number(text) === cell ? null : cell;
+    input.value = text;
+    input.title = exact === null ? "" : String(exact);
+    shown();
+  }
+
   return {
     node,
     get() {
       if (input.validity.badInput) throw new RangeError(`Expected a number in ${column.name}.`);
-      return input.value === "" ? null : Number(input.value);
+      return input.value === "" ? null : now();
     },
-    set(cell) { input.value = cell ?? ""; shown(); },
+    set,
   };
 }
 
