@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
-def started(command: list[str]) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def started(command: list[str], **options: Any) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A server that tells its port on the first line, and what else it says."""
     with subprocess.Popen(
-        [sys.executable, "-m", *command], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", *command], stderr=subprocess.PIPE, text=True, **options
     ) as server:
         assert server.stderr is not None
         said = server.stderr
@@ -97,7 +97,9 @@ def workers_of(port: int, n: int, seconds: float = 120.0) -> set[int]:
     """The processes that answer, once all of them do."""
     until, found = time.monotonic() + seconds, set[int]()
     while len(found) < n and time.monotonic() < until:
-        found.add(get(port, "/health")["worker"])
+        with suppress(OSError):  # of one that is killed while it is asked
+            found.add(get(port, "/health")["worker"])
+        time.sleep(0.01)
     return found
 
 

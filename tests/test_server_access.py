@@ -125,6 +125,20 @@ def test_a_server_that_others_reach_is_called_by_number_or_name(host: str) -> No
         assert not access.knows(name), name
 
 
+@pytest.mark.parametrize("name", ["X-Forwarded-Host", "X-Host", "Forwarded", "X-Original-Host"])
+def test_what_a_proxy_adds_neither_lets_in_nor_keeps_out(name: str) -> None:
+    access = access_at("127.0.0.1", names=["spam.example.com"])
+    own, other = "spam.example.com", "evil.example"
+    for host, forwarded, heard in ((own, other, 200), (other, own, 403)):
+        written = f"host={forwarded}" if name == "Forwarded" else forwarded
+        headers = {name: written, "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "https"}
+        assert (
+            asked(access, "/health", method="GET", host=host, headers=headers).status_code == heard
+        )
+    headers = {name: other, "Origin": f"https://{other}"}
+    assert asked(access, host=own, headers=headers).status_code == 403
+
+
 APP = "https://app.example.com"
 ORIGINS = {  # headers of a post to 127.0.0.1:8000, where pages of APP may ask
     (): True,

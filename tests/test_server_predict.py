@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ pytest.importorskip("httpx")
 pytest.importorskip("pyarrow")
 
 import httpx
+import msgspec
 import pandas as pd
 import pyarrow as pa
 from prometheus_client.parser import text_string_to_metric_families
@@ -24,12 +27,14 @@ from pyarrow import ipc
 import posterior
 from posterior.app import models
 from posterior.app.server import Limits, create_app
+from posterior.app.server.questions import RowAnswer
 from posterior.app.server.served import Served
 from posterior.estimators.table_classifier import TableClassifier
 from posterior.preprocessing.infer_roles import infer
 
 pytestmark = pytest.mark.once
 
+JSON = "application/json"
 ARROW = "application/vnd.apache.arrow.stream"
 
 
@@ -316,3 +321,100 @@ def test_values_that_share_a_place_in_the_model_are_not_called_unseen() -> None:
     model = posterior.Additive(rounds=10).fit(frame, random.integers(0, 2, 2000))
     cells = Served(model).reading.columns["word"]
     assert all(not cells.is_unseen(cells.one(word)) for word in set(words))
+
+
+@pytest.mark.parametrize("asked", [{}, {"costs": {"no": {"yes": 2.0}, "yes": {"no": 1.0}}}])
+def test_rows_of_any_gaps_are_written_as_a_general_encoder_would(asked: dict[str, Any]) -> None:
+    rows = [{k: None if (i >> j) & 1 else v for j, (k, v) in enumerate(row.items())}
+            for i, row in enumerate(ROWS)]  # fmt: skip
+    rows = [row | ({"city": 'a "new" <b>\n'} if i % 3 else {}) for i, row in enumerate(rows)]
+    text = Server(NAIVE).post(json={"rows": rows, **asked}).content
+    answer = msgspec.json.decode(text, type=RowAnswer)
+    assert msgspec.json.encode(answer) == text
+    for row, told in zip(rows, answer.predictions, strict=True):
+        assert told.missing == [name for name, cell in row.items() if cell is None]
+        assert told.unseen == ["city"] * (row["city"] is not None and "new" in row["city"])
+        assert (told.expected_costs is None) == (not asked)
+
+
+@pytest.mark.parametrize("name", ["plain", "größe <b>", 'a "quoted"\n\tname', ""])
+def test_rows_are_read_alike_whatever_their_columns_are_called(name: str) -> None:
+    model = posterior.NaiveBayes().fit(TABLE[["age", "city"]].rename(columns={"age": name}), Y)
+    server = Server(model)
+    cells = [row["age"] for row in ROWS]
+    by_rows = server.post(json={"rows": [{name: cell} for cell in cells]}).json()
+    by_columns = server.post(json={"columns": {name: cells}}).json()
+    found = [row["posterior"]["yes"] for row in by_rows["predictions"]]
+    assert found == by_columns["posterior"]["yes"]
+    refused = server.post(json={"rows": [{f"{name}?": 1}, {name: 2}]})
+    assert refused.status_code == 422 and f"{name}?"[:5] in refused.json()["error"]
+
+
+def test_many_columns_are_answered_in_little_time() -> None:
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3000))).add_prefix("x")
+    server = Server(posterior.NaiveBayes().fit(wide, np.arange(30) % 2))
+    begun = time.process_time()
+    answer = server.post(json={"rows": [{}] * 300}).json()
+    assert answer["predictions"][299]["missing"] == [*wide.columns]
+    assert time.process_time() - begun < 3  # seconds; 5 when names were listed anew for each
+
+
+@pytest.mark.parametrize(
+    ("cell", "status"),
+    [
+        ("NaN", 400),
+        ("Infinity", 400),
+        ("1e999", 422),
+        ("9" * 400, 422),
+        ("9" * 5000, 422),
+        ("[" * 50_000, 422),
+        ('{"a":' * 50_000, 422),
+        ('"\\ud800"', 400),
+        ('"inf"', 422),
+        ("[1]", 422),
+    ],
+)
+def test_what_is_no_cell_is_refused_in_a_sentence(server: Server, cell: str, status: int) -> None:
+    for rows in (f'[{{"age":{cell}}}]', f'[{{"age":{cell}}},{{"age":1}}]'):
+        answer = server.post(content=f'{{"rows":{rows}}}', headers={"Content-Type": JSON})
+        assert answer.status_code == status
+        assert set(answer.json()) == {"error"} and answer.json()["error"].endswith(".")
+
+
+def test_of_two_cells_of_one_name_the_last_counts(server: Server) -> None:
+    twice = server.post(content='{"rows":[{"age":1,"age":40}]}', headers={"Content-Type": JSON})
+    assert twice.json() == server.post(json={"rows": [{"age": 40}]}).json()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array(["Oslo", "new", None]).dictionary_encode(),
+        pa.array(["Oslo", "new", None], pa.large_string()),
+    ],
+)
+def test_words_of_arrow_are_read_whatever_their_type(server: Server, cells: Any) -> None:
+    answer = ipc.open_stream(server.arrow(pa.table({"city": cells})).content).read_all()
+    plain = server.post(json={"columns": {"city": cells.to_pylist()}}).json()
+    assert answer["p_yes"].to_pylist() == plain["posterior"]["yes"]
+    assert answer["unseen"].to_pylist() == [[], ["city"], []]
+
+
+def test_classes_of_any_letters_come_back_as_they_are() -> None:
+    names = ['a "q" <b>&\n', "Ωmega\u2028", "p\\lain"]
+    y = np.array(names)[np.arange(len(X)) % 3]
+    answer = Server(posterior.NaiveBayes().fit(X, y)).post(json={"rows": ROWS}).json()
+    assert sorted(answer["model"]["classes"]) == sorted(names)
+    for row in answer["predictions"]:
+        assert row["prediction"] in names and sorted(row["posterior"]) == sorted(names)
+
+
+def test_a_compressed_body_and_another_method_are_refused_in_a_sentence(server: Server) -> None:
+    body = gzip.compress(json.dumps({"rows": ROWS}).encode())
+    headers = {"Content-Encoding": "gzip", "Content-Type": JSON}
+    answer = server.post(content=body, headers=headers)
+    assert (answer.status_code, answer.json()) == (
+        415,
+        {"error": "Expected a body that is not compressed."},
+    )
+    assert server.get("/api/predict").status_code == 405

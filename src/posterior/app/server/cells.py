@@ -7,12 +7,15 @@ row had.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
+from posterior.app.server.questions import decoder_of
 from posterior.app.server.served_columns import Column
 from posterior.data.typing import Array
 from posterior.preprocessing.text_cells import MARKS
@@ -137,7 +140,7 @@ class ColumnCells:
 
 
 def _is_arrow(cells: Any) -> bool:
-    return not isinstance(cells, list)
+    return not isinstance(cells, list | tuple)
 
 
 def _text(cell: Any) -> str | None:
@@ -162,17 +165,29 @@ class Reading:
     def __init__(self, columns: Sequence[Column], ignored: Collection[str]) -> None:
         self.columns = {column.name: ColumnCells(column) for column in columns}
         self._known = frozenset({*self.columns, *ignored})
+        self._cells: Callable[[Any], Any] = attrgetter(
+            "c0", *(f"c{j}" for j in range(1, len(columns)))
+        )
+        names = (*self.columns, *sorted(self._known - self.columns.keys()))
+        self.decoder = decoder_of(names) if columns else None
 
-    def record(self, row: Row) -> dict[str, Cell]:
+    def record(self, row: Row | Struct) -> dict[str, Cell]:
         """One row as the model reads it, all its columns in their order."""
-        self.check(row.keys())
-        get = row.get
-        return {name: cells.one(get(name)) for name, cells in self.columns.items()}
+        given = self._by_column([row])
+        return {name: cells.one(given[name][0]) for name, cells in self.columns.items()}
 
-    def rows(self, rows: Sequence[Row]) -> Question:
-        """Rows of JSON."""
+    def rows(self, rows: Sequence[Row | Struct]) -> Question:
+        """Rows of JSON, as `decode` makes them."""
+        return self._question(self._by_column(rows))
+
+    def _by_column(self, rows: Sequence[Any]) -> dict[str, Sequence[Cell]]:
+        """The cells of rows, which are all of one type."""
+        if isinstance(rows[0], Struct):
+            if len(self.columns) == 1:
+                return {name: [self._cells(row) for row in rows] for name in self.columns}
+            return dict(zip(self.columns, zip(*map(self._cells, rows), strict=True), strict=True))
         self.check(set().union(*rows))
-        return self._question({name: [row.get(name) for row in rows] for name in self.columns})
+        return {name: [row.get(name) for row in rows] for name in self.columns}
 
     def arrays(self, given: Mapping[str, Any], n_rows: int) -> Question:
         """Columns of cells, as lists or Arrow arrays of one length."""

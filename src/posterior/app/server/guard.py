@@ -86,6 +86,10 @@ class Guard:
             if method not in SAFE:
                 self._check_page(asker, host, headers)
             self._check_token(scope, headers)
+            if headers.get(b"content-encoding", "identity").lower() != "identity":
+                raise RequestError("Expected a body that is not compressed.", 415)
+            if method == "HEAD":  # GET without the body, which servers leave out themselves
+                scope = {**scope, "method": "GET"}
             if upload := headers.get(b"content-type", "").startswith("multipart/form-data"):
                 seconds = self.limits.upload_seconds
             limited = self._limited(headers, receive, upload)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Executor
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeAlias
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,11 +17,13 @@ from posterior.app.server.limits import Limits
 from posterior.app.server.metrics import Metrics
 from posterior.app.server.predicting import Predicted, check_size, decided, encoded, predicted
 from posterior.app.server.questions import PredictQuestion, decode
-from posterior.app.server.refusals import RequestError, refused
+from posterior.app.server.refusals import WORDS, RequestError, refused
 from posterior.app.server.served import Served
 
 PATH = "/api/predict"
 JSON = "application/json"
+SMALL = 400_000  # bytes of JSON that are read in some milliseconds
+Answered: TypeAlias = tuple[bytes, Predicted]
 # /models/NAME/predict is /api/predict of that model.
 VERBS = {"": "/api/model", "predict": PATH, "explain": "/api/explain", "batch": "/api/batch"}
 
@@ -57,11 +60,13 @@ class PredictRoute:
                 exchange_of(scope).asked = name
                 path = scope["path"] = VERBS[verb]
                 scope["raw_path"] = path.encode()
-        if path != PATH or scope["method"] != "POST":
+        if path != PATH:
             await self.app(scope, receive, send)
             return
         exchange_of(scope).route = PATH
         try:
+            if scope["method"] != "POST":
+                raise RequestError(WORDS[405], 405, "address")
             body, media = await self._answer(scope, receive)
         except (RequestError, ValueError, TypeError, MemoryError) as error:
             await refused(scope, error)(scope, receive, send)
@@ -76,28 +81,35 @@ class PredictRoute:
         body = await _body(receive)
         asked, exchange, media = self.asked, exchange_of(scope), _media(scope)
         served = await asked.served(scope)
-        loop = asyncio.get_running_loop()
-        if media == arrow_stream.MEDIA:
-            work = loop.run_in_executor(asked.answering, self._arrow, served, body)
-        else:
-            question = decode(body)
-            n_rows = check_size(question, served, asked.limits)
-            if n_rows == 1 and served.is_quick:
-                answer, found = self._json(served, question)
-                asked.metrics.predicted(served, found)
-                exchange.rows = 1
-                return answer, media
-            work = loop.run_in_executor(asked.answering, self._json, served, question)
-        answer, found = await work
+        answer, found = await self._answered(served, media, body)
         asked.metrics.predicted(served, found)
         exchange.rows = len(found.codes)
         return answer, media
 
-    def _json(self, served: Served, question: PredictQuestion) -> tuple[bytes, Predicted]:
+    async def _answered(self, served: Served, media: str, body: bytes) -> Answered:
+        """What takes little time is done at once, and the rest in a thread."""
+        aside = partial(asyncio.get_running_loop().run_in_executor, self.asked.answering)
+        if media == arrow_stream.MEDIA:
+            return await aside(self._arrow, served, body)
+        if len(body) > SMALL:
+            return await aside(self._json, served, body)
+        question, n_rows = self._question(served, body)
+        if served.is_quick(n_rows):
+            return self._predicted(served, question)
+        return await aside(self._predicted, served, question)
+
+    def _question(self, served: Served, body: bytes) -> tuple[PredictQuestion, int]:
+        question = decode(body, served.reading.decoder)
+        return question, check_size(question, served, self.asked.limits)
+
+    def _predicted(self, served: Served, question: PredictQuestion) -> Answered:
         found = predicted(served, question)
         return encoded(served, question, found), found
 
-    def _arrow(self, served: Served, body: bytes) -> tuple[bytes, Predicted]:
+    def _json(self, served: Served, body: bytes) -> Answered:
+        return self._predicted(served, self._question(served, body)[0])
+
+    def _arrow(self, served: Served, body: bytes) -> Answered:
         read: Question = arrow_stream.read_stream(body, served, self.asked.limits)
         p = served.posterior(served.read(read.table))
         found = decided(served, p, read.noted, PredictQuestion())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from msgspec import Raw, json
 
 from posterior.app.decisions import decide
 from posterior.app.server.cells import Noted
@@ -22,6 +23,7 @@ from posterior.app.server.refusals import RequestError
 from posterior.app.server.served import Served
 from posterior.data.typing import Array, Floats
 
+_reader = json.Decoder(list[RowPrediction])
 ONE = np.zeros(1, np.intp)  # the row of a question of one
 
 
@@ -100,43 +102,13 @@ def encoded(served: Served, question: PredictQuestion, found: Predicted) -> byte
     """The answer as JSON, in the shape of the question."""
     if question.rows is None:
         return encode(_by_column(served, found))
-    return encode(RowAnswer(served.told, row_predictions(served, found)))
+    rows = cast(list[RowPrediction], Raw(served.writer.written(found)))
+    return encode(RowAnswer(served.told, rows))
 
 
 def row_predictions(served: Served, found: Predicted) -> list[RowPrediction]:
     """An answer for each row."""
-    classes = served.classes
-    n_rows = len(found.codes)
-    missing, unseen = (
-        _by_row(found.noted.missing, n_rows),
-        _by_row(found.noted.unseen, n_rows),
-    )
-    costs = [None] * n_rows if found.expected is None else found.expected.tolist()
-    return [
-        RowPrediction(
-            classes[code],
-            classes[code],
-            dict(zip(classes, p, strict=True)),
-            None if cost is None else dict(zip(classes, cost, strict=True)),
-            gaps,
-            new,
-        )
-        for code, p, cost, gaps, new in zip(
-            found.codes.tolist(), found.posterior.tolist(), costs, missing, unseen, strict=True
-        )
-    ]
-
-
-def _by_row(noted: Mapping[str, Array], n_rows: int) -> list[list[str]]:
-    """The columns that are noted of each row."""
-    if not noted:
-        nothing: list[str] = []
-        return [nothing] * n_rows
-    columns: list[list[str]] = [[] for _ in range(n_rows)]
-    for name, rows in noted.items():
-        for i in rows.tolist():
-            columns[i].append(name)
-    return columns
+    return _reader.decode(served.writer.written(found))
 
 
 def _by_column(served: Served, found: Predicted) -> ColumnAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -67,14 +68,37 @@ class ColumnAnswer(Struct):
     unseen: dict[str, list[int]]
 
 
-_decoder = msgspec.json.Decoder(PredictQuestion)
+Decoder: TypeAlias = msgspec.json.Decoder[PredictQuestion]
+_any: Decoder = msgspec.json.Decoder(PredictQuestion)
 encode = msgspec.json.Encoder().encode
 
 
-def decode(body: bytes) -> PredictQuestion:
-    """A question, or the sentence on what is wrong with it."""
+@lru_cache(maxsize=64)
+def decoder_of(names: tuple[str, ...]) -> Decoder | None:
+    """A decoder of rows with cells of these names alone: their cells become c0, c1, ...
+
+    Such a row is made in half the time of a dict; None if JSON has to escape a name.
+    """
+    places = [f"c{j}" for j in range(len(names))]
     try:
-        question = _decoder.decode(body)
+        row = msgspec.defstruct(
+            "Row",
+            [(place, Cell, None) for place in places],
+            rename=dict(zip(places, names, strict=True)),
+            forbid_unknown_fields=True,
+            gc=False,
+        )
+    except ValueError:
+        return None
+    rows: Any = list[row] | None  # type: ignore[valid-type]
+    known = msgspec.defstruct("KnownRows", [("rows", rows, None)], bases=(PredictQuestion,))
+    return msgspec.json.Decoder(known)
+
+
+def decode(body: bytes, known: Decoder | None = None) -> PredictQuestion:
+    """A question, of known rows if it is, or the sentence on what is wrong with it."""
+    try:
+        question = _decoded(body, known)
     except msgspec.ValidationError as error:
         raise RequestError(f"{error}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -82,6 +106,15 @@ def decode(body: bytes) -> PredictQuestion:
     if (question.rows is None) == (question.columns is None):
         raise RequestError("Expected rows or columns, and one of them.")
     return question
+
+
+def _decoded(body: bytes, known: Decoder | None) -> PredictQuestion:
+    if known is not None:
+        try:
+            return known.decode(body)
+        except msgspec.ValidationError:  # columns of other names, or something worse
+            pass
+    return _any.decode(body)
 
 
 def question_schema() -> tuple[dict[str, Any], dict[str, Any]]:

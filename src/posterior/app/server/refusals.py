@@ -14,7 +14,11 @@ from starlette.types import Scope
 from posterior.app.server.exchange import exchange_of
 
 LOG = logging.getLogger("posterior.server")
-WORDS = {404: "There is nothing at this address.", 405: "This address answers other methods."}
+WORDS = {
+    400: "Expected a body as its Content-Type says, such as JSON.",
+    404: "There is nothing at this address.",
+    405: "This address answers other methods.",
+}
 FAULT = "Something went wrong on the server; its log says what."
 
 

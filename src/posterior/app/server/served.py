@@ -16,6 +16,7 @@ from posterior.app.decisions import Decision, log_prior, posterior, shift, thres
 from posterior.app.server.cells import Cell, Reading
 from posterior.app.server.questions import ModelIdentity, encode
 from posterior.app.server.served_columns import Column, columns_of
+from posterior.app.server.written_rows import RowWriter
 from posterior.data import validate
 from posterior.data.names import plain
 from posterior.data.typing import Floats
@@ -27,7 +28,8 @@ from posterior.sources.learned_types import Types
 if TYPE_CHECKING:
     import pyarrow as pa
 
-QUICK = 0.005  # seconds of a row that the event loop may wait for
+QUICK = 0.005  # seconds of rows that the event loop may wait for
+TRIED = 200  # rows that a model is tried on
 
 
 class Served:
@@ -56,6 +58,7 @@ class Served:
         self.roles: Roles | None = models.roles_of(model)
         self.reading = Reading(self.columns, self.ignored())
         self.identity = ModelIdentity(name, version, hash, self.classes)
+        self.writer = RowWriter(self.classes)
         self.told = cast(ModelIdentity, Raw(encode(self.identity)))  # encoded once for all
 
     @cached_property
@@ -93,17 +96,26 @@ class Served:
         numbers = {c.name: "double" for c in self.columns if c.kind == "number"}
         return models.types_learned(self.model) or numbers
 
+    def is_quick(self, n_rows: int) -> bool:
+        """Whether some rows take so little time that other requests may wait for them."""
+        first, each = self._seconds
+        return first + (n_rows - 1) * each < QUICK
+
     @cached_property
-    def is_quick(self) -> bool:
-        """Whether one row takes so little time that other requests may wait for it."""
+    def _seconds(self) -> tuple[float, float]:
+        """Processor time of a row alone, and of one more among many."""
+        typical = {column.name: column.typical for column in self.columns}
         try:
-            typical = {column.name: column.typical for column in self.columns}
-            for _ in range(2):  # the first prediction of a process imports and compiles
-                begun = time.perf_counter()
-                self.record_posterior(self.reading.record(typical))
-            return time.perf_counter() - begun < QUICK
+            for n_rows in (1, 1, TRIED):  # the first prediction of a process imports and compiles
+                begun = time.thread_time()
+                if n_rows == 1:
+                    self.record_posterior(self.reading.record(typical))
+                    first = time.thread_time() - begun
+                elif first < QUICK:
+                    self.posterior(self.read(self.reading.rows([typical] * n_rows).table))
+            return first, (time.thread_time() - begun) / TRIED
         except (ValueError, TypeError):
-            return False
+            return np.inf, np.inf
 
     def record_posterior(self, record: Mapping[str, Cell]) -> Floats:
         """p(k | x) of one row, given as the model reads it, (k,)."""

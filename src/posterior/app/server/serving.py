@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import sys
@@ -18,6 +19,7 @@ from posterior.app.server.access import Access, access_at
 from posterior.app.server.limits import Limits
 from posterior.app.server.metrics import Metrics, share_metrics
 from posterior.app.server.monitor import AccessLog
+from posterior.app.server.patient_protocol import PatientProtocol
 from posterior.app.server.served_models import models_at, names_of
 from posterior.app.server.server_app import application
 from posterior.app.server.trainings import Trainings
@@ -103,6 +105,7 @@ def run_worker(
         app,
         log_level="warning",
         access_log=False,
+        http=PatientProtocol,
         server_header=False,
         timeout_keep_alive=WAITING,
         timeout_graceful_shutdown=GRACE,
@@ -112,10 +115,14 @@ def run_worker(
     if end is not None:
         threading.Thread(target=_end, args=(server, end), daemon=True).start()
     ready()
+    gc.collect()
+    gc.freeze()  # what is there stays: looking through it again and again would stall requests
     try:
         server.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
+    finally:
+        gc.unfreeze()
 
 
 def _end(server: uvicorn.Server, end: threading.Event) -> None:

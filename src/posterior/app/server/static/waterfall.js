@@ -48,7 +48,7 @@ export function steps(told, classes, order) {
 export function waterfall(told, classes, order, width) {
   const all = steps(told, classes, order);
   const narrow = width < 560;
-  const left = narrow ? 0 : Math.min(230, width * 0.34), right = narrow ? 62 : 150;
+  const left = narrow ? 0 : Math.min(230, width * 0.34), right = narrow ? 70 : 150;
   const line = narrow ? 44 : 30, top = 30, bar = 14;
   const low = Math.min(0, ...all.map((s) => s.to)), high = Math.max(0, ...all.map((s) => s.to));
   const span = high - low || 1;
