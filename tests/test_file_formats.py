@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from posterior import NaiveBayes
-from posterior.sources import headers, unpacking
+from posterior.sources import csv_layout, headers, unpacking
 from posterior.sources.files import batches, read
 
 pa = pytest.importorskip("pyarrow")
@@ -413,3 +413,21 @@ def test_lines_may_end_in_two_ways(ends: tuple[str, str, str], tmp_path: Path) -
     found = read(tmp_path / "x.csv").frame
     assert found.shape == (50, 3)
     assert found.column("c").to_pylist() == [f"word {i}" for i in range(50)]
+
+
+def test_a_small_packed_file_takes_little_memory(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(CSV.encode()))
+    with duckdb.connect() as connection:
+        connection.execute("SET memory_limit = '500MB'")
+        source = csv_layout.sql(path, csv_layout.layout(path))
+        assert len(connection.execute(f"SELECT * FROM {source}").fetchall()) == len(ROWS)
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|"])
+def test_rows_decide_where_two_signs_part_the_header(tmp_path, sign):
+    path = tmp_path / "a.csv"
+    path.write_text(f"length, cm{sign}river\n12{sign}Elbe\n15{sign}Rhine\n")
+    frame = read(path).frame
+    assert frame.column_names == ["length, cm", "river"]
+    assert frame["river"].to_pylist() == ["Elbe", "Rhine"]

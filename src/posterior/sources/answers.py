@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from posterior.sources import outputs
-from posterior.sources.files import column_named
+from posterior.sources.files import columns_named
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +33,7 @@ def classes(model: Any, n: int) -> Any:
 def features(model: Any, table: pa.Table) -> pa.Table:
     """The columns that the model reads, in its order; it may know their number alone."""
     if names := columns(model):
-        return table.select([column_named(table.column_names, name) for name in names])
+        return table.select(columns_named(table.column_names, names))
     width = getattr(model, "n_features_in_", table.num_columns)  # of a model that is fitted
     if table.num_columns != width:
         raise ValueError(

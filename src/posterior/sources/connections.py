@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
 def check_installed() -> None:
-    """An error that names the remedy where files cannot be read."""
-    try:
-        for library in ("duckdb", "pyarrow"):
-            import_module(library)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"Reading files needs {error.name}: pip install posterior[app]."
-        ) from None
+    """An error that names the remedy where files cannot be read; imports nothing."""
+    for library in ("duckdb", "pyarrow"):
+        if sys.modules.get(library) is None and find_spec(library) is None:
+            raise ModuleNotFoundError(
+                f"Reading files needs {library}: pip install posterior[app].", name=library
+            )
 
 
 def connection() -> Any:
@@ -32,8 +31,7 @@ def connection() -> Any:
 
 @contextmanager
 def plain_errors(name: str) -> Iterator[None]:
-    """Errors of DuckDB and of Arrow in one sentence."""
-    import duckdb
+    """Errors of DuckDB, where it was used, and of Arrow in one sentence."""
     import pyarrow as pa
 
     try:
@@ -42,7 +40,7 @@ def plain_errors(name: str) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"Expected a table in {name!r}: {_sentence(str(error))}") from None
-    except duckdb.Error as error:
+    except _duckdb_errors() as error:
         text = re.sub(f'"[^"]*[/\\\\]{re.escape(name)}"', f'"{name}"', str(error))  # not its folder
         line = re.search(r"CSV Error on Line: (\d+)", text)
         if line:
@@ -53,6 +51,12 @@ def plain_errors(name: str) -> Iterator[None]:
         raise ValueError(
             f"Expected a table in {name!r}: {_sentence(text.splitlines()[0])}"
         ) from None
+
+
+def _duckdb_errors() -> tuple[type[Exception], ...]:
+    """Those that can be there: asked while one is handled, as DuckDB comes when it is needed."""
+    duckdb = sys.modules.get("duckdb")
+    return () if duckdb is None else (duckdb.Error,)
 
 
 def _unfit(text: str) -> str:

@@ -8,6 +8,7 @@ import gzip
 import io
 import re
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from posterior.sources.formats import recognized
 DELIMITERS = ",;\t|"
 BLOCK = 1 << 20
 LONGEST = 1 << 24  # letters of the first line
+LONGEST_ROW = 100_000_000  # bytes
 UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # in Windows-1252
 NAMES = {"cp1252": "Windows-1252 (Latin-1)", "latin-1": "Latin-1"}
 
@@ -66,10 +68,12 @@ def sql(place: Path, layout: Layout) -> str:
     """The file as DuckDB reads its cells: as text."""
     columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in layout.names)
     missing = ", ".join(map(quoted, MISSING))
+    # of what is packed, DuckDB cannot tell the size, and takes 16 times this for the smallest file
+    buffer = f", buffer_size={LONGEST_ROW}" if _is_packed(place) else ""
     return (
         f"read_csv({quoted(str(place))}, header=false, auto_detect=false, columns={{{columns}}}, "
         f"delim='{layout.delimiter}', skip={layout.skipped}, quote='\"', escape='\"', "
-        f"nullstr=[{missing}], max_line_size=100000000)"
+        f"nullstr=[{missing}], max_line_size={LONGEST_ROW}{buffer})"
     )
 
 
@@ -78,13 +82,15 @@ def _layout(place: Path, size: int, changed: int) -> Layout:
     try:
         encoding, one_line_end = _encoding(place)
         lines = _first_lines(place, encoding)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         if isinstance(error, PermissionError):
             raise
         raise ValueError(f"Expected to read {place.name!r}, but: {error}.") from None
     delimiter, header = _found(place.name, lines or [""])
     if not header.names:
         raise ValueError(f"Expected a header line in {place.name!r}, got an empty one.")
+    if any("\0" in name for name in header.names):  # in UTF-16, where zero bytes are usual
+        raise ValueError(f"Expected a text file, but {place.name!r} has zeros in its header.")
     notes = header.notes
     if encoding in NAMES:
         notes += (
@@ -95,8 +101,11 @@ def _layout(place: Path, size: int, changed: int) -> Layout:
 
 
 def _opened(place: Path) -> BinaryIO:
-    packed = place.suffix.lower() == ".gz"
-    return cast(BinaryIO, gzip.open(place, "rb") if packed else place.open("rb"))
+    return cast(BinaryIO, gzip.open(place, "rb") if _is_packed(place) else place.open("rb"))
+
+
+def _is_packed(place: Path) -> bool:
+    return place.suffix.lower() == ".gz"
 
 
 def _encoding(place: Path) -> tuple[str, bool]:
@@ -162,7 +171,7 @@ def _found(name: str, lines: list[str]) -> tuple[str, headers.Header]:
 
     The first line decides, unless it is a title; then, the delimiter that gives most columns.
     """
-    delimiter = _delimiter(lines[0])
+    delimiter = _delimiter(lines)
     rows = _rows(lines, delimiter)
     lengths = [len(row) for row in rows if row][:2]  # of the header, and of the row below it
     if headers.find(rows) == 0 and lengths and lengths[0] > 1 and len(set(lengths)) == 1:
@@ -213,7 +222,18 @@ def _first(name: str, line: str, delimiter: str) -> list[list[str]]:
         ) from None
 
 
-def _delimiter(head: str) -> str:
-    """The sign that parts most cells of the header; quoted ones do not count."""
-    bare = re.sub(r'"[^"]*"', "", head)
-    return max(DELIMITERS, key=bare.count)
+def _delimiter(lines: list[str]) -> str:
+    """The sign that parts most cells of the header; quoted ones do not count.
+
+    Of several, as in a,b;c, the one by which most rows are as long as the header.
+    """
+    bare = re.sub(r'"[^"]*"', "", lines[0])
+    most = max(map(bare.count, DELIMITERS))
+    tied = [sign for sign in DELIMITERS if bare.count(sign) == most]
+    if most == 0 or len(tied) == 1:
+        return tied[0]
+    return max(tied, key=lambda sign: _as_long_as_the_header(_rows(lines, sign)))
+
+
+def _as_long_as_the_header(rows: list[list[str]]) -> int:
+    return sum(len(row) == len(rows[0]) for row in rows)

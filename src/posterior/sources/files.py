@@ -13,7 +13,7 @@ from posterior.sources import csv_layout, databases, parquet_files, workbooks
 from posterior.sources.class_folders import documents, holds_classes
 from posterior.sources.connections import check_installed, connection, plain_errors
 from posterior.sources.csv_files import MISSING, quoted, typed
-from posterior.sources.formats import format_of, is_packed
+from posterior.sources.formats import beginning_of, format_of, is_packed
 from posterior.sources.naming import did_you_mean
 from posterior.sources.opened_table import OpenedTable, in_memory, queried
 from posterior.sources.places import TableFile, is_pattern, located, matching_places, tables_in
@@ -136,7 +136,18 @@ def opened(place: Path, part: str | None = None) -> Iterator[OpenedTable]:
         yield in_memory("documents", documents(place))
         return
     with unpacked(place) as (file, notes), _opened(file, part) as table:
+        _check_distinct(table.schema.names, place.name)
         yield replace(table, notes=notes + table.notes)
+
+
+def _check_distinct(names: Sequence[str], place: str) -> None:
+    """Refuse names that occur twice, as Arrow allows them to."""
+    if len(set(names)) < len(names):
+        name = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"Expected columns of different names in {place!r}, got {name!r} "
+            f"{names.count(name)} times. Rename them."
+        )
 
 
 @contextmanager
@@ -168,16 +179,21 @@ def _opened(place: Path, part: str | None) -> Iterator[OpenedTable]:
 
 
 def _csv(place: Path, layout: csv_layout.Layout, name: str) -> OpenedTable:
-    """Cells of text: by DuckDB as they are asked for, or by Arrow at once."""
+    """Cells of text: by Arrow at once, or by DuckDB as they are asked for, if they are many."""
     import pyarrow as pa
 
     from posterior.sources import plain_csv
 
+    whole = partial(plain_csv.read, place, layout)
+
     def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
+        few = whole() if place.stat().st_size <= plain_csv.PIECE else None
+        if few is not None:
+            return in_memory("csv", few).pieces(rows, columns)
         return _queried("csv", csv_layout.sql(place, layout), name).pieces(rows, columns)
 
     schema = pa.schema([(column, pa.string()) for column in layout.names])
-    return OpenedTable("csv", schema, pieces, layout.notes, partial(plain_csv.read, place, layout))
+    return OpenedTable("csv", schema, pieces, layout.notes, whole)
 
 
 def _queried(form: str, source: str, name: str, notes: tuple[str, ...] = ()) -> OpenedTable:
@@ -216,17 +232,20 @@ def _arrow(place: Path) -> Iterator[OpenedTable]:
         try:
             reader = ipc.open_file(file)
             parts = (reader.get_batch(i) for i in range(reader.num_record_batches))
-        except pa.ArrowInvalid:
+        except pa.ArrowInvalid as error:
+            if beginning_of(place).startswith(b"ARROW1"):  # as a stream, that is a size of 1.3 GB
+                raise ValueError(f"Expected an Arrow file, got {place.name!r}: {error}.") from None
             file.seek(0)
             try:
                 reader = ipc.open_stream(file)
-            except pa.ArrowInvalid as error:
+            except pa.ArrowException as error:
                 raise ValueError(f"Expected an Arrow file, got {place.name!r}: {error}.") from None
             parts = iter(reader)
 
         def pieces(rows: int, columns: Sequence[str] | None) -> Iterator[Any]:
             with plain_errors(place.name):
                 for batch in parts:
+                    batch.validate(full=True)  # bytes that are no text would be found much later
                     yield from in_memory("arrow", pa.Table.from_batches([batch])).pieces(
                         rows, columns
                     )

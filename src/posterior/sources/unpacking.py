@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 import zipfile
@@ -90,6 +91,12 @@ def _zip(place: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
         raise ValueError(f"Expected a zip archive, got {place.name!r}: {error}.") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise ValueError(
+            f"Expected a zip archive, got {place.name!r}: a file in it begins before the archive."
+        ) from None
     except RuntimeError:  # of zipfile, where a password is asked for
         raise ValueError(
             f"Expected a zip archive without a password, got {place.name!r}. Unpack it first."
