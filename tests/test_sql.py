@@ -280,6 +280,16 @@ def test_the_name_that_explain_had_still_works_and_warns():
         assert to_sql(model, evidence=True) == to_sql(model, explain=True)
 
 
+def test_a_zero_character_is_refused_where_no_query_can_hold_it():
+    X = pd.DataFrame({"word": ["a", "b"] * 6})
+    model = posterior.NaiveBayes().fit(X, np.array(["no", "ye\0s"] * 6, object))
+    for dialect in ("sqlite", "postgres"):
+        with pytest.raises(ValueError, match=r"without a zero character, .* after .*ye"):
+            to_sql(model, dialect)
+    answer = on_duckdb(to_sql(model), X)
+    assert answer["predicted"].tolist() == model.predict(X).tolist()
+
+
 @on_each
 def test_no_name_leaves_its_quotes(dialect):
     random = np.random.default_rng(0)

@@ -19,7 +19,7 @@ from posterior.families.symbols import (
     Kernels,
     Known,
     Log,
-    LogGamma,
+    LogRising,
     Lookup,
     Number,
     Steps,
@@ -109,7 +109,7 @@ class Writer:
         return log(self.sql(formula.of, read))
 
     @sql.register
-    def _(self, formula: LogGamma, read: Read = "number") -> SQL:
+    def _(self, formula: LogRising, read: Read = "number") -> SQL:
         raise without_gamma("rates that are known")
 
     @sql.register

@@ -77,7 +77,8 @@ def _remedy(model: Pool, refused: Mapping[str, str]) -> str:
     known = set(model.comparison_.columns["model"].tolist()) - set(refused)
     others = [each.key for each in every if each.name in known and _can_be_written(each)]
     without = [repr(each.key) for each in every if each.name in refused]
-    return f"Fit {type(model).__name__}(models={others}), without {', '.join(without)}."
+    fit = f"Fit {type(model).__name__}(models={others}), without {', '.join(without)}"
+    return f"{fit}; or posterior fit --quick."
 
 
 def _can_be_written(each: Candidate) -> bool:

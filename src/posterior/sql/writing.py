@@ -154,6 +154,12 @@ def written(
     _check_limit("columns", query.width, MOST_COLUMNS.get(dialect), dialect)
     text: str = adapted(answer, dialect).sql(dialect=dialect, pretty=True, copy=False)
     _check_limit("characters", len(text), MOST_CHARACTERS.get(dialect), dialect)
+    if "\0" in text and dialect != "duckdb":
+        near = text[: text.index("\0") + 1].splitlines()[-1].strip()[-40:]
+        raise ValueError(
+            f"Expected names, classes and categories without a zero character, which no query of "
+            f"{dialect} can hold, got one after {near!r}. Rename it, and fit again."
+        )
     return text
 
 
