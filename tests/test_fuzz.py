@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
+pytest.importorskip("openpyxl")
+pytest.importorskip("sqlglot")
 pytest.importorskip("posterior.kernels._compiled")
 
 pytestmark = [pytest.mark.slow, pytest.mark.once]
@@ -20,6 +22,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.once]
     [
         ("files", 300, ("refused", "used")),
         ("requests_to_server", 200, ("200", "422")),
+        ("tables", 100, ("refused", "fitted")),
+        ("sql_names", 60, ("answered by duckdb", "answered by sqlite", "learned in DuckDB")),
         ("arrays", 300, ("refused", "fitted", "refused by a kernel", "taken by a kernel")),
     ],
 )

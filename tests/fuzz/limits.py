@@ -83,7 +83,7 @@ def work(case: Callable[[int], str], seeds: Iterable[int], until: float, note: P
 
     def look(seed: int, found: Found) -> None:
         note.with_suffix(".seed").write_text(str(seed))
-        if found.cases % 50 == 0:
+        if found.cases % 20 == 0:
             write(found, note)
 
     in_time = takewhile(lambda _: time.time() < until, seeds)
@@ -105,38 +105,64 @@ class Process(NamedTuple):
     running: subprocess.Popen[bytes]
     note: Path
 
+    @property
+    def seed(self) -> int:
+        """Of the case that it runs, or ran at last."""
+        return int(self.note.with_suffix(".seed").read_text())
 
-def run(part: str, seconds: float, most: int) -> Found:
-    """Run a part in several processes at once, each again from the next case when one ends it."""
-    step, until, total = os.cpu_count() or 1, time.time() + seconds, Found()
+    def found(self) -> Found:
+        """What came of its cases; one that ended the process is a finding."""
+        found, code = read(self.note), self.running.returncode
+        for failure in found.failures:
+            print(f"  {failure}", flush=True)
+        if code:
+            told = self.note.with_suffix(".err").read_text(errors="replace")
+            found.outcomes["failed"] += 1
+            found.failures.append(f"seed {self.seed}: ended by {code}\n{told[-4000:]}")
+            print(f"  {found.failures[-1]}", flush=True)
+        return found
+
+
+def run(part: str, seconds: float, first: int, processes: int) -> tuple[Found, int]:
+    """Run a part in several processes at once, each again from the next case when one ends it.
+
+    Gives what was found and the next seed. Where someone ends this one, what it knows so far.
+    """
+    until, total, following = time.time() + seconds, Found(), first
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        notes = [Path(folder) / f"{p}.json" for p in range(step)]
-        at_work = [_started(part, p, note, step, most, until) for p, note in enumerate(notes)]
-        while at_work:
-            time.sleep(0.2)
-            for process in [p for p in at_work if p.running.poll() is not None]:
-                at_work.remove(process)
-                note, code = process.note, process.running.returncode
-                more = read(note)
-                total += more
-                for failure in more.failures:
-                    print(f"{part}: {failure}", flush=True)
-                note.unlink(missing_ok=True)
-                if code == 0:
-                    continue
-                seed = int(note.with_suffix(".seed").read_text())
-                told = note.with_suffix(".err").read_text(errors="replace")
-                total.outcomes["failed"] += 1
-                total.failures.append(f"seed {seed}: ended by {code}\n{told[-4000:]}")
-                print(f"{part}: {total.failures[-1]}", flush=True)
-                if time.time() < until:
-                    at_work.append(_started(part, seed + step, note, step, most, until))
-    return total
+        notes = [Path(folder) / f"{p}.json" for p in range(processes)]
+        at_work = [
+            _started(part, first, first + p, note, processes, until) for p, note in enumerate(notes)
+        ]
+        try:
+            while at_work:
+                time.sleep(0.2)
+                for process in [p for p in at_work if p.running.poll() is not None]:
+                    at_work.remove(process)
+                    total += process.found()
+                    following = max(following, process.seed + 1)
+                    process.note.unlink(missing_ok=True)
+                    if process.running.returncode and time.time() < until:
+                        after = process.seed + processes
+                        at_work.append(_started(part, first, after, process.note, processes, until))
+        except (KeyboardInterrupt, SystemExit):
+            for process in at_work:
+                process.running.kill()
+                process.running.wait()
+                total += read(process.note)
+                following = max(following, process.seed + 1)
+            raise RunEndedError(total, following) from None
+    return total, following
 
 
-def _started(part: str, start: int, note: Path, step: int, stop: int, until: float) -> Process:
-    given = [part, str(start), str(stop), str(step), str(until), str(note)]
+class RunEndedError(Exception):
+    """Somebody ended a run: what was found until then, and the next seed."""
+
+
+def _started(part: str, first: int, start: int, note: Path, step: int, until: float) -> Process:
+    given = [part, str(first), str(start), str(step), str(until), str(note)]
     python = sys.orig_argv[: sys.orig_argv.index(sys.argv[0])]  # with its options, such as -S
     with note.with_suffix(".err").open("wb") as errors:
+        note.with_suffix(".seed").write_text(str(start - 1))  # until the first begins
         command = [*python, sys.argv[0], "--work", *given]
         return Process(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors), note)
