@@ -52,6 +52,7 @@ def scored(log_loss: float, apart: float = 0.0, error: float = 0.01) -> dict[str
         "apart": apart,
         "apart_error": error,
         "version": "some 1.0",
+        "cpu": "a processor",
     }
 
 
@@ -59,7 +60,13 @@ def summary(**models: dict[str, Any]) -> dict[str, Any]:
     """Of one table, as the page and the picture read it."""
     sets = {"car": {"rows": 1728, "classes": 4, "models": models}}
     tables = {"subject": "Additive", "sets": sets, "not_run": ["adult"]}
-    return {"machine": {"cpu": "a processor"}, "tables": tables}
+    return {"tables": tables}
+
+
+def test_the_page_says_what_was_measured_where():
+    models = {"Classifier": scored(0.1), "EBM": scored(0.2) | {"version": "b 2", "cpu": "other"}}
+    told = page.page(summary(**models))
+    assert "Measured with some 1.0 on a processor; b 2 on other." in told
 
 
 def test_scores_are_those_of_scikit_learn(answers):

@@ -138,13 +138,13 @@ def row(*cells: object) -> str:
 
 
 def facts(summary: dict[str, Any]) -> str:
-    """On what it was measured."""
-    versions = {
-        scores["version"]
+    """By which versions it was measured, and on what; seconds of two machines do not compare."""
+    measured = {
+        (scores["cpu"], scores["version"])
         for kind in KINDS
         for found in summary.get(kind, {"sets": {}})["sets"].values()
         for scores in found["models"].values()
         if "version" in scores
     }
-    machine = summary["machine"]
-    return f"Measured with {', '.join(sorted(versions))}, on {machine['cpu']}."
+    on = {cpu: sorted(v for c, v in measured if c == cpu) for cpu, _ in sorted(measured)}
+    return "Measured with " + "; ".join(f"{', '.join(v)} on {cpu}" for cpu, v in on.items()) + "."

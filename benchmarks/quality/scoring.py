@@ -41,6 +41,10 @@ def scores(answers: Answers) -> dict[str, Any]:
     }
 
 
+def measured_by(run: Answers) -> dict[str, str]:
+    return {"version": run.version, "cpu": cpu_model()}
+
+
 def apart(ours: Answers | Losses, theirs: Answers | Losses) -> dict[str, float]:
     """How much larger our log loss is, by row, and the standard error of that mean.
 
@@ -75,7 +79,7 @@ def of_table(name: str, kind: str, ours: str, scored: Scored) -> Scored | None:
     for model in every:
         if model in losses:
             run = found.get(model)
-            said = before[model] if run is None else scores(run) | {"version": run.version}
+            said = before[model] if run is None else scores(run) | measured_by(run)
             compared = {} if own_losses is None else apart(own_losses, losses[model])
             known[model] = said | compared
         elif seconds := folds.stopped_after(name, model):
@@ -105,7 +109,7 @@ def is_answered(table: str, model: str) -> bool:
 
 def summary(before: Scored | None = None) -> Scored:
     """All that the page and the picture show; of what was not run again, as it was before."""
-    found: Scored = {"machine": {"cpu": cpu_model()}}
+    found: Scored = {}
     for kind, names in NAMES.items():
         sets = (before or {}).get(kind, {}).get("sets", {})
         ours = subject(kind, sets)
