@@ -46,7 +46,7 @@ def cases() -> Iterator[tuple[Any, Any, Array]]:
 def main() -> int:
     """Print a line for each model; 1 if one of them is not what it should be."""
     failed = 0
-    print(f"posterior {posterior.__version__}, {kernels.active} kernels")
+    print(f"posterior {posterior.__version__}, {kernels.active} kernels, {kernels.simd} vectors")
     with tempfile.TemporaryDirectory() as folder:
         for model, X, y in cases():
             name, file = type(model).__name__, Path(folder, "model.posterior")
