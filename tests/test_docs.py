@@ -100,6 +100,8 @@ FIGURE = re.compile(
     r"|(?<![\w.,=])(\d[\d,]*\.\d+)(?![\w.]|\s*\))"
 )
 BLOCK = re.compile(r"^```.*?^```$|^ *>>> .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+FRONT = {"README", "index"}
+VERSIONS = {"stability"}  # pages whose numbers are those of versions
 MADE_ELSEWHERE = {"benchmarks", "clusters", "dependence", "items"}  # and worked out from there
 SETTINGS = {  # what goes in, not what comes out
     ("best_answer", "2.5"),  # standard errors, of a rule
@@ -112,14 +114,21 @@ SETTINGS = {  # what goes in, not what comes out
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in [*PAGES, REPOSITORY / "README.md"] if page.stem not in MADE_ELSEWHERE],
+    [
+        page
+        for page in [*PAGES, REPOSITORY / "README.md"]
+        if page.stem not in MADE_ELSEWHERE | VERSIONS
+    ],
     ids=lambda page: page.stem,
 )
 def test_every_figure_quoted_stands_in_an_example_or_a_results_file(page):
     """Figures in prose are those of the page's own sessions, which are run, or of docs/results."""
     text = page.read_text("utf-8")
     files = re.findall(r"\{(?:literal)?include\} (\S*results/\S+)", text)
-    shown = "\n".join(BLOCK.findall(text) + [(page.parent / f).read_text("utf-8") for f in files])
+    sources = [page.parent / file for file in files]
+    if page.stem in FRONT:  # they quote what other pages show, and link to them
+        sources += [DOCS / "benchmarks.md", *(DOCS / "results").glob("*.md")]
+    shown = "\n".join(BLOCK.findall(text) + [file.read_text("utf-8") for file in sources])
     prose = re.sub(r"`[^`]*`", "", BLOCK.sub("", text))
     quoted = {share or number for share, number in FIGURE.findall(prose)}
     missing = {n for n in quoted if not re.search(rf"(?<![\d.]){re.escape(n)}(?!\d)", shown)}
@@ -193,6 +202,19 @@ def test_the_changelog_gathers_every_fragment_by_kind(tmp_path):
         "Old.",
     ]
     assert [file.name for file in folder.iterdir()] == ["README.md"]
+
+
+def test_a_fragment_that_comes_late_joins_the_section_of_its_version(tmp_path):
+    folder = tmp_path / "changelog.d"
+    folder.mkdir()
+    before = "# Changelog\n\n## 0.2.0 (2026-01-02)\n\nIn short.\n\n### Added\n\n- A thing.\n"
+    older = "\n## 0.1.0 (2026-01-01)\n\n### Added\n\n- All.\n"
+    (tmp_path / "CHANGELOG.md").write_text(before + older)
+    (folder / "other.added.md").write_text("Another.\n")
+    (folder / "bug.fixed.md").write_text("A bug.\n")
+    runpy.run_path(str(GATHER))["release"]("0.2.0", folder)
+    text = (tmp_path / "CHANGELOG.md").read_text("utf-8")
+    assert text == before + "- Another.\n\n### Fixed\n\n- A bug.\n" + older
 
 
 def test_a_fragment_of_no_known_kind_is_refused(tmp_path):
