@@ -18,7 +18,7 @@ requirements = $$($(BIN)/python -c "import tomllib; \
   t = tomllib.load(open('pyproject.toml', 'rb')); print(*(r.replace(' ', '') for r in t$(1)))")
 extra = $(call requirements,['project']['optional-dependencies']['$(1)'])
 
-.PHONY: help demo test coverage fuzz lint format stubs warnings pure bench peers benchmarks-page docs reproductions measurements quality changelog dist wheels clean
+.PHONY: help demo test coverage fuzz laws soak lint format stubs warnings pure bench peers benchmarks-page docs reproductions measurements quality changelog promises picture dist wheels clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -42,9 +42,10 @@ coverage: $(VENV)/.test ## which lines the suite runs; slower than test
 
 # The address sanitizer must come first in the process, and with it the C++ library whose exceptions
 # it watches. Leaks are Python's own business. -S: see pure.
+# Goes on where the last run stopped, and writes docs/results/fuzz.md.
 FUZZ_SECONDS ?= 600
 preloaded = $$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so.6)
-fuzz: $(VENV)/.test ## attack files, requests and kernels under ASan and UBSan, for FUZZ_SECONDS (GCC)
+fuzz: $(VENV)/.test ## attack files, requests, SQL and kernels under ASan and UBSan, for FUZZ_SECONDS (GCC)
 	@mkdir -p build/fuzz
 	@PATH="$(abspath $(BIN)):$$PATH" && \
 	  cmake -S . -B build/fuzz/cmake -G Ninja -DPOSTERIOR_SANITIZE=ON \
@@ -59,6 +60,16 @@ fuzz: $(VENV)/.test ## attack files, requests and kernels under ASan and UBSan, 
 	  LD_PRELOAD="$(preloaded)" UBSAN_OPTIONS=print_stacktrace=1 \
 	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1024 \
 	  $(BIN)/python -S tests/fuzz $(FUZZ_SECONDS) $(FUZZ_PARTS)
+
+# Goes on where the last run stopped, and writes docs/results/laws.md after each round.
+LAWS_TRIALS ?= 1000000
+laws: $(VENV)/.test ## new trials of the laws, until there were LAWS_TRIALS in all: an hour
+	@$(BIN)/python -u tests/laws $(LAWS_TRIALS)
+
+# What was found so far is in build/soak; one that was interrupted goes on from there.
+SOAK_SECONDS ?= 3600
+soak: $(VENV)/.package ## a server for SOAK_SECONDS: 50 clients, a model that learns, workers killed
+	@$(BIN)/python -m benchmarks.serve_soak --seconds $(SOAK_SECONDS) --page docs/results/soak.md
 
 lint: $(VENV)/.lint ## check style (ruff) and types (mypy)
 	$(BIN)/ruff check .
@@ -120,7 +131,7 @@ reproductions: $(VENV)/.test ## run lectures and papers again, and keep what the
 	  mv build/$$name.txt docs/results/$$name.txt || exit 1; done
 
 MEASUREMENTS := push_down clusters cluster_simulation out_of_memory
-# and reading.md, javascript.md, quick.md, families_of_columns.md of docs/results
+# and reading.md, javascript.md, quick.md, serving.md, families_of_columns.md of docs/results
 measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wants a quiet machine
 	@mkdir -p build; for name in $(MEASUREMENTS); do echo "== $$name"; \
 	  option=$$([ $$name = push_down ] && echo --postgres); \
@@ -129,6 +140,7 @@ measurements: $(VENV)/.test ## time databases, clusters and a file of 10 GB; wan
 	@$(BIN)/python -W ignore -m benchmarks.reading
 	@$(BIN)/python -W ignore -m benchmarks.javascript
 	@$(BIN)/python -W ignore -m benchmarks.quick
+	@$(BIN)/python -W ignore -m benchmarks.serve_load --page
 	@$(BIN)/python examples/families_of_columns.py >build/families_of_columns.md
 	@mv build/families_of_columns.md docs/results/families_of_columns.md
 
@@ -146,6 +158,12 @@ quality: $(VENV)/.bench ## probabilities of ours and the peers on 20 tables and 
 	@$(BIN)/python -W ignore -m benchmarks.classifier
 	@$(BIN)/python -W ignore examples/calibration_gain.py >build/calibration.txt
 	@mv build/calibration.txt docs/results/calibration.txt
+
+promises: $(VENV)/.package ## record what was added for users to rely on; a removal must be announced
+	@$(BIN)/python tests/promises.py
+
+picture: $(VENV)/.test demo ## docs/static/report.png, the picture of the README, from the demo's report
+	@$(BIN)/python docs/picture.py build/demo/report/report.html docs/static/report.png
 
 changelog: $(VENV)/.made ## what is not released yet; VERSION=... puts it into CHANGELOG.md
 	@$(BIN)/python changelog.d/gather.py $(VERSION)

@@ -2,7 +2,8 @@
 
 POSTERIOR_DATA          folder of the data sets; otherwise ../shared/data beside this repository
 POSTERIOR_REQUIRE_ALL   1: a skip is a failure, for machines that should have everything
-HYPOTHESIS_PROFILE      dev (new cases each time), ci (1,000 fixed cases), short (25 fixed cases)
+HYPOTHESIS_PROFILE      dev (new cases each time), ci (1,000 fixed cases), short (25 fixed cases),
+                        laws (LAWS_EXAMPLES cases of a seed, for `make laws`)
 """
 
 from __future__ import annotations
@@ -34,6 +35,14 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("short", settings.get_profile("ci"), max_examples=25)
+settings.register_profile(
+    "laws",
+    max_examples=int(os.environ.get("LAWS_EXAMPLES", "1000")),
+    deadline=None,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 

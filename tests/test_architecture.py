@@ -252,8 +252,8 @@ SYMPTOMS = {
     probes: 101,
     foreign_privates: 13,
     most_ancestors: 5,
-    n_files: 649,
-    n_lines: 82_539,
+    n_files: 660,
+    n_lines: 83_500,
 }
 
 

@@ -55,7 +55,7 @@ def texts() -> Iterator[tuple[Path, int, str]]:
         yield from ((path, *found) for found in said_by(path))
     for path in sorted([*SOURCE.rglob("templates/*.html"), *SOURCE.rglob("static/*.html")]):
         yield without(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", path)
-    for path in sorted(SOURCE.rglob("static/*.js")):
+    for path in sorted([*SOURCE.rglob("static/*.js"), *SOURCE.rglob("templates/*.js")]):
         yield without(r"//.*|\$\{[^}]*\}", path)
     pages = [path for path in (ROOT / "docs").glob("*.md") if path.name not in MADE]
     for path in sorted([ROOT / "README.md", *pages, *(ROOT / "docs/guide").glob("*.md")]):
@@ -132,7 +132,7 @@ def test_messages_help_pages_scripts_and_the_manual_are_read() -> None:
         read[path] = f"{read.get(path, '')} {text}"
     assert "identifies each row and is left out" in read[SOURCE / "preprocessing/number_roles.py"]
     assert "Explain a prediction" in read[SOURCE / "app/cli/predict_commands.py"]
-    assert "Skip to the report" in read[SOURCE / "app/report/templates/report.html"]
+    assert "Skip to the report" in read[SOURCE / "app/report/templates/base.html"]
     assert "Predict all rows" in read[SOURCE / "app/server/static/batch.js"]
     assert "The most probable class is predicted" in read[ROOT / "docs/command_line.md"]
     assert "model.predict(" not in read[ROOT / "README.md"]
