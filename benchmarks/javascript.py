@@ -149,6 +149,19 @@ def of_neighbors(model: Any, missing: bool = False) -> Callable[[int], Case]:
     return made
 
 
+def of_equals(model: Any) -> Callable[[int], Case]:
+    """Nine columns of few whole numbers, where many rows are equally far from one."""
+
+    def made(n: int) -> Case:
+        random = np.random.default_rng(0)
+        X = pd.DataFrame(random.integers(0, 3, (400, 9)).astype(float), columns=[*"abcdefghi"])
+        rows = pd.DataFrame(random.integers(0, 4, (n, 9)).astype(float), columns=X.columns)
+        y = X.sum(axis=1) + random.normal(size=400) > 9
+        return Case(model.fit(X, y), gaps(rows, 1), gaps(rows, 1))
+
+    return made
+
+
 def of_two(model: Any) -> Callable[[int], Case]:
     """Of two classes."""
 
@@ -256,6 +269,8 @@ CASES: dict[str, Callable[[int], Case]] = {
     "neighbors": of_neighbors(KNN(5, smoothing=1)),
     "neighbors, whitened": of_neighbors(KNN("auto", whiten=0.1, weights="gaussian", smoothing=1)),
     "neighbors, missing cells": of_neighbors(KNN(7, whiten=1, weights="distance"), missing=True),
+    "neighbors, equally far": of_equals(KNN(7, whiten=0.1, smoothing=1)),
+    "neighbors, equally far by units": of_equals(KNN(7, whiten=1, smoothing=1)),
     "neighbors of a mixed table": of_shop(KNN("auto", metric="mixed", weights="auto"), *PLAIN),
     "temperature": of_numbers(posterior.GaussianNB(calibrated="temperature")),
     "isotonic": of_numbers(posterior.GaussianNB(calibrated="isotonic")),

@@ -28,6 +28,7 @@
 #include "moments.hpp"
 #include "nearest.hpp"
 #include "normalize.hpp"
+#include "ordered_products.hpp"
 #include "pairs.hpp"
 #include "products.hpp"
 #include "simd.hpp"
@@ -891,6 +892,15 @@ NB_MODULE(_compiled, m) {
               return std::tuple(bits.lowest, bits.top);
           },
           "a"_a.noconvert(), "b"_a.noconvert());
+    m.def("ordered_products",
+          [](Contiguous<double> X, Contiguous<double> axes, Output<double> out) {
+              nb::gil_scoped_release free;
+              const std::size_t n = X.shape(0), d = X.shape(1), width = axes.shape(1);
+              p::expect_shape({d, width}, axes);
+              p::expect_shape({n, width}, out);
+              p::ordered_products(p::data(X), n, d, p::data(axes), width, p::data(out));
+          },
+          "X"_a.noconvert(), "axes"_a.noconvert(), "out"_a.noconvert());
     m.def("add_products_exactly",
           [](Contiguous<double> a, Contiguous<double> b, Output<std::int64_t> limbs,
              std::int64_t exponent) {

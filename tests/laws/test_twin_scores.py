@@ -74,6 +74,16 @@ def test_linear_scores_agree(random, n, d):
 
 
 @share(2)
+@given(random=randoms, n=n_rows, d=n_columns, width=st.integers(0, 19))
+def test_ordered_products_have_the_same_bits_in_any_company(random, n, d, width):
+    X, axes = random.normal(size=(n, d)), random.normal(size=(d, width))
+    ours = compiled.ordered_products(X, axes)
+    np.testing.assert_array_equal(ours, reference.ordered_products(X, axes))
+    np.testing.assert_array_equal(ours[n // 2 :], compiled.ordered_products(X[n // 2 :], axes))
+    np.testing.assert_allclose(ours, X @ axes, rtol=1e-12, atol=1e-12 * (1 + d))
+
+
+@share(2)
 @given(random=randoms, n=n_rows, d=n_columns, threshold=st.sampled_from([None, 0.0, 1.5]))
 def test_sparse_scores_agree(random, n, d, threshold):
     X = some_sparse_rows(random, n, d, plain)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from posterior import kernels
 from posterior.data.fingerprints import of_ranks
 from posterior.data.rows import Hard
 from posterior.data.typing import Array, Floats, Integers
@@ -62,9 +63,14 @@ class Whitened:
         return cls(everyone.mean[0], covariance, axes)
 
     def __call__(self, X: Array) -> Floats:
-        """Rows (n, d) where distances are Euclidean."""
+        """Rows (n, d) where distances are Euclidean, each the same bits alone and among others.
+
+        Equally far rows are often told apart by their last digit alone, which may not change.
+        """
         apart = np.asarray(X, np.float64) - self.center
-        return apart * self.axes if self.axes.ndim == 1 else np.ascontiguousarray(apart @ self.axes)
+        if self.axes.ndim == 1:
+            return apart * self.axes
+        return kernels.ordered_products(np.ascontiguousarray(apart), self.axes)
 
     def of_columns(self, columns: Integers) -> Whitened:
         """The same of rows that have some of the columns."""
@@ -110,7 +116,19 @@ def check_whitening(metric: Metric, X: Any) -> None:
 
 
 def _axes(covariance: Floats) -> Floats:
-    return whitenings(covariance[None], 0.0)[0].matrix
+    """A with Aᵀ Σ A = I, by the same sums in the same order as in runtime/whitening.js."""
+    known = whitenings(covariance[None], 0.0)[0].matrix
+    if known.shape[1] < len(covariance):  # of lower rank: by eigenvectors, there too
+        return known
+    deviation = np.sqrt(covariance.diagonal())
+    L, inverse = covariance / np.outer(deviation, deviation), np.eye(len(covariance))
+    for j in range(len(L)):
+        L[j, j] = np.sqrt(L[j, j])
+        below = L[j + 1 :, j] / L[j, j]
+        L[j + 1 :, j + 1 :] -= np.outer(below, below)
+        inverse[j] /= L[j, j]
+        inverse[j + 1 :] -= np.outer(below, inverse[j])
+    return np.ascontiguousarray((inverse / deviation).T)
 
 
 def by_content(rows: TrainingRows) -> Integers:

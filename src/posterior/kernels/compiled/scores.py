@@ -71,6 +71,13 @@ def square_distances(
     _compiled.square_distances(X, origin, axes, centers, constant, out)
 
 
+def ordered_products(X: Floats, axes: Floats) -> Floats:
+    """zᵢₐ = Σⱼ xᵢⱼ aⱼₐ, columns in order: the bits of a row are its own, whatever comes with it."""
+    z = np.empty((len(X), axes.shape[1]))
+    _compiled.ordered_products(np.ascontiguousarray(X), np.ascontiguousarray(axes), z)
+    return z
+
+
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:
     """Turn log p(x, k) into the "log_posterior" or "posterior", in place; or leave it."""
     _compiled.normalize(L, WANTED[wanted], log_evidence)

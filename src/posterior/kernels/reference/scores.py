@@ -80,6 +80,14 @@ def square_distances(
         out[:] = constant - 0.5 * out
 
 
+def ordered_products(X: Floats, axes: Floats) -> Floats:
+    """zᵢₐ = Σⱼ xᵢⱼ aⱼₐ, columns in order: the bits of a row are its own, whatever comes with it."""
+    z = np.zeros((len(X), axes.shape[1]))
+    for x, axis in zip(X.T, axes, strict=True):
+        z += x[:, None] * axis
+    return z
+
+
 def normalize(L: Floats, wanted: str, log_evidence: Floats | None = None) -> None:
     """Turn log p(x, k) into the "log_posterior" or "posterior", in place; or leave it."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
