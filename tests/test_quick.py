@@ -17,7 +17,13 @@ from scipy import stats
 
 from posterior import Classifier, GaussianNB, NaiveBayes, save
 from posterior.data import process
-from posterior.estimators.pool.candidates import QUICK_CELLS, candidates, quick
+from posterior.estimators.pool.candidates import (
+    ADDITIVE_SUMS,
+    QUICK_CELLS,
+    SEARCH_VALUES,
+    candidates,
+    quick,
+)
 from posterior.families.credible import beta_interval, chi2_quantile, gamma_interval
 from posterior.families.dependence import left_out
 from posterior.preprocessing.infer_roles import infer
@@ -355,6 +361,16 @@ def test_quick_goes_by_rows_and_columns_alone():
     assert keys == ["naive-bayes", "logistic", "additive"]
     assert [c.key for c in quick(listed, QUICK_CELLS + 1, 2)] == keys[:-1]
     assert [c.key for c in quick(listed, QUICK_CELLS // 2, 3)] == keys[:-1]
+
+
+def test_tables_of_more_sums_than_anyone_waits_for_are_left_out():
+    roles = infer(table(), "kind")
+    d = len(roles.table)
+    slow = {"additive", "naive-bayes-auto"}
+    few = {c.key for c in candidates(roles, 60, ADDITIVE_SUMS // d)}
+    many = {c.key for c in candidates(roles, 60, ADDITIVE_SUMS // d + 1)}
+    assert few - many == {"additive"}
+    assert slow & {c.key for c in candidates(roles, 60, int(SEARCH_VALUES))} == set()
 
 
 def test_quick_reads_texts_too():

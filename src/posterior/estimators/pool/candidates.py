@@ -26,6 +26,7 @@ from posterior.estimators import (
 from posterior.estimators.pool.shrunken_logistic import MOST, shrunken_logistic
 from posterior.estimators.pool.sparse_logistic import sparse_logistic
 from posterior.estimators.table_classifier import TableClassifier
+from posterior.families.binned import Binned
 from posterior.preprocessing.numbers import MOST_LEVELS
 from posterior.preprocessing.roles import Roles
 from posterior.text.damping import UNIT_LOG_COUNTS
@@ -38,6 +39,7 @@ CONVEX_CELLS = 1e7  # rows × pairs of columns of a pass
 COVARIANCE_COLUMNS = 1000
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
+SEARCH_VALUES = 4e6  # different values × classes that are counted where families are searched
 SEARCH_CELLS = 2e7  # rows × columns × classes in which families or a network are searched
 LOGISTIC_DOCUMENTS = 150_000  # times classes
 SPARSE, SHRUNKEN = "logistic-sparse", "logistic-shrunken"  # keys of models that choose among all
@@ -45,6 +47,7 @@ OF_ALL = "-all"  # columns of a wide table, and of those that read all
 SIMPLE = ("naive-bayes", "discriminant", "logistic")  # whose cost is that of some passes
 QUICK = ("naive-bayes", "logistic", "additive", "text-multinomial", "text-logistic", SPARSE)
 QUICK_CELLS = 2e6  # rows × columns × classes that an additive model takes some seconds for
+ADDITIVE_SUMS = 4_000  # columns × classes that a round of boosting adds up for each row and cell
 ADDITIVE_TABLES = 10_000  # pairs of columns × classes, where rounds are chosen in every fold anew
 
 
@@ -124,6 +127,8 @@ def quick(listed: Sequence[Candidate], cells: int, n_classes: int) -> list[Candi
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """Tables of columns, pairs and triples, learned to tell the classes apart."""
     d = len(roles.table)
+    if n_classes > 2 and d * n_classes > ADDITIVE_SUMS:  # names of towns speak of every state
+        return []
     boosted = Candidate(
         "additive",
         "Additive model",
@@ -172,8 +177,10 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
             TableClassifier(NaiveBayes(), roles),
         )
     ]
-    numbers = any(c.role in ("number", "date") for c in roles.table)
-    if numbers and len(roles.table) <= min(n_rows, SEARCH_COLUMNS):
+    numbers = (c.distinct for c in roles.table if c.role in ("number", "date"))
+    values = sum(min(n, Binned().max_values) for n in numbers)
+    few = len(roles.table) <= min(n_rows, SEARCH_COLUMNS) and values * n_classes <= SEARCH_VALUES
+    if values and few:
         found.append(
             Candidate(
                 "naive-bayes-auto",
