@@ -147,6 +147,35 @@ def test_a_saved_model_answers_the_same(tmp_path: Path) -> None:
     assert str(again.explain(THREE[:1])) == str(model.explain(THREE[:1]))
 
 
+def places(n: int) -> pd.DataFrame:
+    """The rows of a grid of many classes by two numbers, and names that say next to nothing."""
+    random = np.random.default_rng(5)
+    x, z = random.random((2, n)) * [[6.0], [4.0]]
+    cell = (4 * x.astype(int) + z.astype(int)).astype(str)
+    parts = [random.choice(["Bay", "Old", "Fort", "Lake", "Mount", "New"], n) for _ in range(2)]
+    name = [f"{a} {b}ville {i}" for i, (a, b) in enumerate(zip(*parts, strict=True))]
+    name = [
+        f"{text} {c}th" if i % 8 == 0 else text
+        for i, (text, c) in enumerate(zip(name, cell, strict=True))
+    ]
+    return pd.DataFrame({"name": name, "x": x, "z": z, "y": [f"c{c}" for c in cell]})
+
+
+def test_names_that_speak_of_many_classes_do_not_bury_the_other_columns(tmp_path: Path) -> None:
+    table, new = places(900), places(1_100)[900:]
+    model = Classifier(models=["naive-bayes", "discriminant", "neighbors"]).fit(table, "y")
+    assert model.score(new.drop(columns="y"), new["y"]) > 0.85
+    read = {name: set(member.feature_names_in_) for name, member in model.members_.items()}
+    assert read["Nearest neighbors"] == {"x", "z"}  # not 23 numbers of each name
+    assert all({"x", "z"} < columns for name, columns in read.items() if "Near" not in name)
+    row = new.drop(columns="y").iloc[[3]]
+    together = model.predict_proba(new.drop(columns="y"))[3]
+    assert_array_equal(model.predict_proba(row)[0], together)
+    posterior.save(model, tmp_path / "model.posterior")
+    again = posterior.load(tmp_path / "model.posterior")
+    assert_array_equal(again.predict_proba(row)[0], together)
+
+
 def test_pools_that_read_otherwise_do_not_merge() -> None:
     one, other = (Classifier(models=["naive-bayes"]).fit(rows, "y") for rows in (TWO, TWO[::2]))
     with pytest.raises(ValueError, match="'make', 'name'"):

@@ -37,6 +37,7 @@ NEIGHBOR_CELLS = 1e10  # rows² × columns that may be looked at
 LOGISTIC_CELLS = 4e7  # rows × columns × classes of a pass; a fit takes some hundred
 CONVEX_CELLS = 1e7  # rows × pairs of columns of a pass
 COVARIANCE_COLUMNS = 1000
+MANY_CLASSES = 20  # for which a column of words says too many numbers for models that search
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
 SEARCH_VALUES = 4e6  # different values × classes that are counted where families are searched
@@ -72,6 +73,18 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
         *(_additive(roles, n_rows, n_classes) if roles.table else []),
         *(_of_texts(roles, n_rows, n_classes) if roles.text else []),
     ]
+
+
+def of_many_classes(
+    roles: Roles, plain: Roles, n_rows: int, n_classes: int
+) -> list[Candidate]:
+    """All models, where a column of words has become a number for each of many classes.
+
+    Those that add up what columns say read these; for those that look for columns, or measure how
+    far rows are apart, they would bury the others: they read the plain columns.
+    """
+    every = [c for c in candidates(roles, n_rows, n_classes) if c.key in SIMPLE]
+    return [*every, *(c for c in candidates(plain, n_rows, n_classes) if c.key not in SIMPLE)]
 
 
 def of_wide(
@@ -127,7 +140,7 @@ def quick(listed: Sequence[Candidate], cells: int, n_classes: int) -> list[Candi
 def _additive(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """Tables of columns, pairs and triples, learned to tell the classes apart."""
     d = len(roles.table)
-    if n_classes > 2 and d * n_classes > ADDITIVE_SUMS:  # names of towns speak of every state
+    if n_classes > 2 and d * n_classes > ADDITIVE_SUMS:
         return []
     boosted = Candidate(
         "additive",

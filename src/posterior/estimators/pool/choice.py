@@ -15,11 +15,13 @@ from posterior.data.table import Table
 from posterior.data.typing import Floats
 from posterior.estimators.pool import shrunken_logistic, sparse_logistic
 from posterior.estimators.pool.candidates import (
+    MANY_CLASSES,
     OF_ALL,
     SHRUNKEN,
     SPARSE,
     Candidate,
     candidates,
+    of_many_classes,
     of_wide,
     quick,
 )
@@ -134,7 +136,10 @@ def race(
         columns, rows = ColumnModels.learn(roles, rows)
     given, n, k = columns.roles, len(rows.codes), len(rows.classes)
     screening = Screening.of(given, rows) if is_wide(given, n) else None
+    plain = columns.plain()
     listed = candidates(given, n, k)
+    if k > MANY_CLASSES and columns.columns and plain.table:
+        listed = of_many_classes(given, plain, n, k)
     if screening is not None:
         listed = of_wide(given, screening.roles, screening.many_tell, n, k)
     if models == QUICK:

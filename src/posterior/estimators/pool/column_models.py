@@ -114,6 +114,12 @@ class ColumnModels:
         kept = tuple(c for c in self.columns if any(name in names for name in c.names))
         return replace(self, columns=kept, roles=self.roles.screened_to(*names))
 
+    def plain(self) -> Roles:
+        """The columns as they came, without the numbers that models of single columns say."""
+        made = {own for column in self.columns for own in column.names}
+        columns = (replace(c, used=c.used and c.name not in made) for c in self.roles.columns)
+        return replace(self.roles, columns=tuple(columns))
+
     @property
     def sources(self) -> dict[str, str]:
         """The column that each number, and each part of a date, comes from."""
