@@ -136,14 +136,14 @@ def race(
         columns, rows = ColumnModels.learn(roles, rows)
     given, n, k = columns.roles, len(rows.codes), len(rows.classes)
     screening = Screening.of(given, rows) if is_wide(given, n) else None
-    plain = columns.plain()
+    searched, plain = given, columns.plain()
     listed = candidates(given, n, k)
     if k > MANY_CLASSES and columns.columns and plain.table:
-        listed = of_many_classes(given, plain, n, k)
+        searched, listed = plain, of_many_classes(given, plain, n, k)
     if screening is not None:
         listed = of_wide(given, screening.roles, screening.many_tell, n, k)
     if models == QUICK:
-        entered = quick(entries(listed, n, None), n * len(given.table), k)
+        entered = quick(entries(listed, n, None), n * len(searched.table), k)
     else:
         entered = entries(listed, n, models)
     found: list[Runner] = []
