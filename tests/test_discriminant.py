@@ -657,3 +657,13 @@ def test_all_columns_tell_of_a_spherical_variance():
         lines = np.flatnonzero(table["parameter"] == "variance")[::4]  # one for each class
         held += [table["low"][i] <= 1 <= table["high"][i] for i in lines]
     assert abs(np.mean(held) - 0.95) < 3 * np.sqrt(0.95 * 0.05 / len(held))
+
+
+def test_of_many_classes_an_explanation_shows_the_most_probable():
+    y = np.arange(400) % 20
+    X = y[:, None] + np.random.default_rng(0).normal(0, 0.3, (400, 2))
+    model = posterior.GaussianNB().fit(X, y)
+    told = str(model.explain(X[:1])).splitlines()[-1]
+    assert told.startswith("P(0) = ") and told.count("P(") == 6
+    assert "14 others = " in told
+    assert len(model.explain(X[:1]).posterior) == 20

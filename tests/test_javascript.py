@@ -358,7 +358,7 @@ def test_the_command_writes_the_module(tmp_path):
         (TheirLogisticRegression(), "got LogisticRegression"),
         (
             posterior.Pool([("near", posterior.KNeighborsClassifier(p=1))]),
-            "'near' is none: .* Fit the pool without 'near'",
+            "'near' does not: .* Fit the pool without 'near'",
         ),
     ],
     ids=lambda value: type(value).__name__,

@@ -310,7 +310,7 @@ def test_members_that_no_query_holds_are_named_with_the_remedy():
     kept = Classifier(models=["neighbors"]).fit(frame, "kind").fitted_
     model.fitted_ = replace(kept, losses=model.fitted_.losses)
     remedy = r"Classifier\(models=\['naive-bayes', 'logistic'\]\), without 'neighbors'"
-    with pytest.raises(TypeError, match=rf"'Nearest neighbors' is none: .*{remedy}"):
+    with pytest.raises(TypeError, match=rf"'Nearest neighbors' does not: .*{remedy}"):
         to_sql(model)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from posterior.data.shares import ranked_shares
 from posterior.data.table import text
 from posterior.data.typing import Array, Floats
 
@@ -97,9 +98,7 @@ class Explanation:
             rows.append(
                 f"{name:{name_width}}  {value:>{value_width}}  {weight:>+8.2f}  {bar}".rstrip()
             )
-        shares = sorted(self.posterior.items(), key=lambda item: -item[1])
-        rows.append("  ".join(f"P({name}) = {percent(p)}" for name, p in shares))
-        return "\n".join(rows)
+        return "\n".join([*rows, ranked_shares(self.posterior)])
 
     __repr__ = __str__
 
@@ -135,12 +134,3 @@ def weightiest(names: Array, weights: Floats, most: int) -> str:
     """The names of most weight, in one line."""
     top = np.argsort(-np.abs(weights), kind="stable")[:most]
     return "; ".join(f"{names[j]} ({weights[j]:+.2f})" for j in top)
-
-
-def percent(p: float) -> str:
-    """A probability for people: never 100 % for what is not certain."""
-    if 0 < p < 1e-4:
-        return "<0.01 %"
-    if 1 - 1e-4 < p < 1:
-        return ">99.99 %"
-    return f"{100 * p:.2f} %"

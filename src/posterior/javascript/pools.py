@@ -33,8 +33,8 @@ def _(model: Pool, columns: Sequence[Column]) -> Described:
         members.append({"name": sheet.name(name), "weight": weight, "model": found})
     if refused:
         raise TypeError(
-            "Expected a pool of members that one module can hold, but "
-            + " ".join(f"{name!r} is none: {reason}" for name, reason in refused.items())
+            "Expected a pool whose members all fit into one module, but "
+            + " ".join(f"{name!r} does not: {reason}" for name, reason in refused.items())
             + f" {_remedy(model, refused)}"
         )
     terms = [*dict.fromkeys(sheet.name(c.term) for c in given)]

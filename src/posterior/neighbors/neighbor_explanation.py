@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from posterior.data.names import plain
+from posterior.data.shares import ranked_shares
 from posterior.data.table import text
 from posterior.data.typing import Array, Floats, Integers
 
@@ -58,12 +59,11 @@ class Neighborhood:
             f"{say:>{widths[3]}}  {bar}".rstrip()
             for (row, label, distance, say), bar in zip([head, *lines], bars, strict=True)
         ]
-        ranked = sorted(self.posterior.items(), key=lambda item: -item[1])
         return "\n".join(
             [
                 f"Why {self.answer}: the nearest rows",
                 *table,
-                "  ".join(f"P({name}) = {percent(p)}" for name, p in ranked),
+                ranked_shares(self.posterior),
             ]
         )
 

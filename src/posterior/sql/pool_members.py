@@ -39,8 +39,8 @@ def _pooled(model: Pool, columns: Sequence[Column], given: Sequence[Column]) -> 
             refused[name] = str(error)
     if refused:
         raise TypeError(
-            "Expected a pool of members that one query can hold, but "
-            + " ".join(f"{name!r} is none: {reason}" for name, reason in refused.items())
+            "Expected a pool whose members all fit into one query, but "
+            + " ".join(f"{name!r} does not: {reason}" for name, reason in refused.items())
             + f" {_remedy(model, refused)}"
         )
     read = model.columns_read if isinstance(model, Classifier) else columns

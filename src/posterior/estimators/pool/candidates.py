@@ -75,9 +75,7 @@ def candidates(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     ]
 
 
-def of_many_classes(
-    roles: Roles, plain: Roles, n_rows: int, n_classes: int
-) -> list[Candidate]:
+def of_many_classes(roles: Roles, plain: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     """All models, where a column of words has become a number for each of many classes.
 
     Those that add up what columns say read these; for those that look for columns, or measure how

@@ -13,10 +13,11 @@ import numpy as np
 from scipy.special import logsumexp
 
 from posterior.data.names import plain
+from posterior.data.shares import ranked_shares
 from posterior.data.table import Table
 from posterior.data.typing import Array, Floats
 from posterior.estimators.base_classifier import rivals
-from posterior.generative.evidence_terms import BAR, Evidence, odds, percent, weightiest
+from posterior.generative.evidence_terms import BAR, Evidence, odds, weightiest
 from posterior.generative.joint import Joint
 from posterior.readers.documents import Documents
 from posterior.text.analysis import TermSettings
@@ -87,8 +88,7 @@ class TextExplanation:
         lines = [f"Why {self.of}, rather than {self.against}", *self._lines()]
         if self.unseen:
             lines.append(f"{UNSEEN}: {', '.join(self.unseen)}")
-        shares = sorted(self.posterior.items(), key=lambda item: -item[1])
-        lines.append("  ".join(f"P({name}) = {percent(p)}" for name, p in shares))
+        lines.append(ranked_shares(self.posterior))
         return "\n".join([*lines, "", "".join(self._annotated())])
 
     __repr__ = __str__
@@ -136,8 +136,7 @@ class TextExplanation:
         largest = self._largest() or 1.0
         text = "".join(_highlighted(piece, weight, largest) for piece, weight in self._pieces())
         title = f"Why {escape(str(self.of))}, rather than {escape(str(self.against))}"
-        shares = sorted(self.posterior.items(), key=lambda item: -item[1])
-        odds = ", ".join(f"P({name}) = {percent(p)}" for name, p in shares)
+        odds = ranked_shares(self.posterior, ", ")
         return (
             f"<div><p><b>{title}</b><br>{escape(odds)}</p>"
             f'<p style="white-space: pre-wrap">{text}</p>{self.table.to_html()}</div>'
