@@ -22,6 +22,7 @@ from posterior.estimators.pool.candidates import (
     QUICK_CELLS,
     SEARCH_VALUES,
     candidates,
+    patterns,
     quick,
 )
 from posterior.families.credible import beta_interval, chi2_quantile, gamma_interval
@@ -371,6 +372,21 @@ def test_tables_of_more_sums_than_anyone_waits_for_are_left_out():
     many = {c.key for c in candidates(roles, 60, ADDITIVE_SUMS // d + 1)}
     assert few - many == {"additive"}
     assert slow & {c.key for c in candidates(roles, 60, int(SEARCH_VALUES))} == set()
+
+
+def test_missing_cells_are_marginalized_where_few_go_missing_together():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(400, 30)), columns=[f"x{j}" for j in range(30)])
+    few, many = X.copy(), X.mask(random.random(X.shape) < 0.3)
+    few.loc[random.random(400) < 0.3, "x0"] = np.nan
+    kept = {}
+    for name, table_of in {"none": X, "few": few, "many": many}.items():
+        roles = infer(table_of.assign(y=random.choice([*"abcdefgh"], 400)), "y")
+        ways = {"none": 0, "few": 2, "many": 400}[name]
+        assert patterns(roles, 400) == ways
+        listed = {c.key: c.classifier for c in candidates(roles, 400, 8)}
+        kept[name] = listed["discriminant"].keep_missing
+    assert kept == {"none": True, "few": True, "many": False}
 
 
 def test_quick_reads_texts_too():

@@ -37,6 +37,8 @@ NEIGHBOR_CELLS = 1e10  # rows² × columns that may be looked at
 LOGISTIC_CELLS = 4e7  # rows × columns × classes of a pass; a fit takes some hundred
 CONVEX_CELLS = 1e7  # rows × pairs of columns of a pass
 COVARIANCE_COLUMNS = 1000
+PATTERNS = 2_000  # of missing cells × classes, of which a covariance is soon learned by EM
+PATTERN_COLUMNS = 50  # whose products take as long as all else that is done for a pattern
 MANY_CLASSES = 20  # for which a column of words says too many numbers for models that search
 PAIR_COLUMNS = 60  # whose pairs, all counted together, are soon counted
 SEARCH_COLUMNS = 200  # whose families are searched, and not more than there are rows
@@ -172,10 +174,18 @@ def width(roles: Roles) -> int:
     )
 
 
+def patterns(roles: Roles, n_rows: int) -> int:
+    """In how many ways cells may be missing together, at most."""
+    missing = [c.missing for c in roles.table if c.missing]
+    return min(n_rows, sum(missing), 2 ** min(len(missing), 40))
+
+
 def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     numeric = all(c.role in ("number", "date") for c in roles.table)
     p = width(roles)
     gaps = any(c.missing for c in roles.table)
+    longer = 1 + (len(roles.table) / PATTERN_COLUMNS) ** 3
+    marginal = numeric and patterns(roles, n_rows) * n_classes * longer <= PATTERNS
     share = round(p / (p + n_rows), 4)  # of a sphere: half where columns are as many as rows
     found = [
         Candidate(
@@ -218,7 +228,7 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
                     GaussianDiscriminantAnalysis("shared", shrinkage=share),
                     roles,
                     reads="numbers",
-                    keep_missing=numeric,
+                    keep_missing=marginal,
                 ),
             )
         )
