@@ -345,6 +345,8 @@ def test_what_a_mixed_table_cannot_read_is_named():
 
 def gap_distance(a, b):
     shared = [(x - y) ** 2 for x, y in zip(a, b, strict=True) if not math.isnan(x - y)]
+    if len(shared) == len(a):
+        return math.sqrt(sum(shared))
     return math.sqrt(sum(shared) / len(shared) * len(a)) if shared else math.inf
 
 

@@ -54,12 +54,15 @@ def test_whitened_distances_are_those_of_mahalanobis_within_classes(wine, shrink
     assert_allclose(distances, np.take_along_axis(D, order, axis=1), rtol=1e-9)
 
 
+@pytest.mark.parametrize("gaps", [0, 0.05, 0.3])
+@pytest.mark.parametrize("whiten", [None, 0.1, 1])
 @pytest.mark.parametrize("d", [4, 9])
-def test_equally_far_neighbors_vote_alike_for_a_row_alone(d):
+def test_equally_far_neighbors_vote_alike_for_a_row_alone(d, whiten, gaps):
     random = np.random.default_rng(d)
     X = random.integers(0, 3, (300, d)).astype(float)
     Q = random.integers(0, 4, (400, d)).astype(float)
-    model = KNeighborsClassifier(7, whiten=0.1).fit(X, X.sum(axis=1) > d)
+    Q[random.random(Q.shape) < gaps] = np.nan
+    model = KNeighborsClassifier(7, whiten=whiten).fit(X, X.sum(axis=1) > d)
     alone = np.concatenate([model.predict_proba(q[None]) for q in Q])
     assert_array_equal(alone, model.predict_proba(Q))
 

@@ -92,7 +92,9 @@ class NanEuclideanIndex:
             known = ~np.isnan(apart)
             apart[~known] = 0
             shared[part] = known.sum(axis=1)
-            squares[part] = np.cumsum(apart * apart, axis=1)[:, -1]  # in order: equals stay equal
-        distance = np.sqrt(squares / np.maximum(shared, 1) * d)
+            squares[part] = np.cumsum(apart * apart, axis=1)[:, -1]  # in order
+        scaled = squares / np.maximum(shared, 1) * d
+        # of whole rows the very square, as other searches measure it: equals stay equal
+        distance = np.sqrt(np.where(shared == d, squares, scaled))
         distance[shared == 0] = np.inf
         return distance

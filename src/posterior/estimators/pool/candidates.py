@@ -33,7 +33,7 @@ from posterior.text.damping import UNIT_LOG_COUNTS
 
 Kind = Literal["baseline", "generative", "discriminative", "by example"]
 
-NEIGHBOR_CELLS = 1e10  # rows² × columns that may be looked at
+NEIGHBOR_CELLS = 1e10  # rows² × columns that may be looked at; fewer if some cells are missing
 LOGISTIC_CELLS = 4e7  # rows × columns × classes of a pass; a fit takes some hundred
 CONVEX_CELLS = 1e7  # rows × pairs of columns of a pass
 COVARIANCE_COLUMNS = 1000
@@ -265,7 +265,8 @@ def _of_tables(roles: Roles, n_rows: int, n_classes: int) -> list[Candidate]:
     if 2 <= len(roles.table) <= PAIR_COLUMNS:
         found += _dependent(roles, n_rows, n_classes)
     most, mixed_most = (
-        int((cells / len(roles.table)) ** 0.5) for cells in (NEIGHBOR_CELLS, NEIGHBOR_CELLS / 20)
+        int((NEIGHBOR_CELLS / longer / len(roles.table)) ** 0.5)
+        for longer in (10 if gaps else 1, 20)
     )
     # the distance of mixed columns takes longer: of many rows, what has two values is a number
     two_valued = all(c.role != "category" for c in roles.table)

@@ -13,11 +13,12 @@ function apart(a, b, gaps) {
     total += difference * difference;
     shared += 1;
   }
-  if (!gaps) return Math.sqrt(total);
+  if (!gaps || shared === a.length) return Math.sqrt(total);
   return shared ? Math.sqrt((total / shared) * a.length) : Infinity;
 }
 
-// Distances of a row from all that were learned.
+// Distances of a row from all that were learned, and what they are multiplied by once the nearest
+// are known: equals stay equal.
 const NEAR = {
   euclidean: ({ x, columns, center, axes, covariance }) => {
     const cells = columns.map(listed);
@@ -33,7 +34,7 @@ const NEAR = {
       const own = whitened(covariance, there).axes;
       const some = (each) => along(own, there.map((j) => each[j] - center[j]));
       const here = some(row), scale = Math.sqrt(row.length / there.length);
-      return learned.map((each) => scale * apart(here, some(each), false));
+      return { far: learned.map((each) => apart(here, some(each), false)), scale };
     }
 
     return (at) => {
@@ -42,7 +43,7 @@ const NEAR = {
       const missing = there.length < row.length;
       if (covariance && missing && there.length) return within(row, there);
       const here = place(row);
-      return placed.map((each) => apart(here, each, gaps || missing));
+      return { far: placed.map((each) => apart(here, each, gaps || missing)), scale: 1 };
     };
   },
 
@@ -63,20 +64,20 @@ const NEAR = {
           shared[i] += weight;
         }
       }
-      return Array.from(total, (sum, i) => (shared[i] ? sum / shared[i] : 1));
+      return { far: Array.from(total, (sum, i) => (shared[i] ? sum / shared[i] : 1)), scale: 1 };
     };
   },
 };
 
 // The nearest rows, equals in their order, and the part of each, until k are together.
-function nearest(distances, k, weight) {
-  const order = distances.map((_, i) => i).sort((a, b) => distances[a] - distances[b] || a - b);
+function nearest({ far, scale }, k, weight) {
+  const order = far.map((_, i) => i).sort((a, b) => far[a] - far[b] || a - b);
   const found = [];
   let counted = 0;
   for (const i of order) {
     if (counted >= k) break;
     const part = Math.min(weight ? weight[i] : 1, k - counted);
-    found.push({ i, part, distance: distances[i] });
+    found.push({ i, part, distance: scale * far[i] });
     counted += part;
   }
   return { found, counted };
