@@ -374,7 +374,7 @@ def test_tables_of_more_sums_than_anyone_waits_for_are_left_out():
     assert slow & {c.key for c in candidates(roles, 60, int(SEARCH_VALUES))} == set()
 
 
-def test_missing_cells_are_marginalized_where_few_go_missing_together():
+def test_missing_cells_are_searched_and_marginalized_as_far_as_that_is_soon_done():
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.normal(size=(400, 30)), columns=[f"x{j}" for j in range(30)])
     few, many = X.copy(), X.mask(random.random(X.shape) < 0.3)
@@ -385,8 +385,9 @@ def test_missing_cells_are_marginalized_where_few_go_missing_together():
         ways = {"none": 0, "few": 2, "many": 400}[name]
         assert patterns(roles, 400) == ways
         listed = {c.key: c.classifier for c in candidates(roles, 400, 8)}
-        kept[name] = listed["discriminant"].keep_missing
-    assert kept == {"none": True, "few": True, "many": False}
+        large = {c.key: c.most_rows for c in candidates(roles, 10**6, 8)}
+        kept[name] = listed["discriminant"].keep_missing, large["neighbors"]
+    assert kept == {"none": (True, 18_257), "few": (True, 5_773), "many": (False, 5_773)}
 
 
 def test_quick_reads_texts_too():
