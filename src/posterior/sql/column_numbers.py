@@ -83,6 +83,6 @@ def _made(model: ColumnModel, source: Column) -> CellNumbers:
         return ByText(model, source)
     except TypeError as error:
         raise TypeError(
-            f"Expected columns that one query can read, but {model.name!r} is none: {error} Or fit "
-            "without the column: leave_out in Python, --leave-out on the command line."
+            f"Expected columns that one query can read, but it cannot read {model.name!r}: {error} "
+            "Or fit without the column: leave_out in Python, --leave-out on the command line."
         ) from None
